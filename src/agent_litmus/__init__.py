@@ -1,0 +1,1 @@
+"""agent-litmus: a safety gate for LLM agents that cannot go silently green."""

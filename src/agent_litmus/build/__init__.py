@@ -1,0 +1,1 @@
+"""What the agent is made of: manifest, digest, snapshot."""

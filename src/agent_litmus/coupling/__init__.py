@@ -1,0 +1,1 @@
+"""Is the harness coupled to the agent that will ship?"""

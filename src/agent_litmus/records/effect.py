@@ -1,0 +1,109 @@
+"""What was observed to happen in a session, and how well each channel was observed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Channel(StrEnum):
+    """A channel of observation."""
+
+    FILES = "files"
+    EXEC = "exec"
+    CONNECT = "connect"
+    DNS = "dns"
+    HTTP = "http"
+    SIGNALS = "signals"
+    TOOLS = "tools"
+    MODEL = "model"
+    PROCESSES = "processes"
+    ANSWER = "answer"
+
+
+class Outcome(StrEnum):
+    """How far an act got."""
+
+    ATTEMPTED = "attempted"
+    """The matching call was made and the environment refused it."""
+    EXECUTED = "executed"
+    """The simulated counterpart accepted it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One observed act. Every text in ``detail`` comes from the agent and is hostile.
+
+    ``detail`` by channel and action (all keys always present):
+
+    - files ``create|modify|delete|chmod|symlink``: ``path`` (relative, ``backslashreplace``), ``size``, ``sha256``
+    - exec ``exec``: ``path``, ``argv`` (list of text)
+    - connect ``connect``: ``family``, ``address``, ``port``
+    - dns ``resolve``: ``name``, ``type``
+    - http ``request``: ``method``, ``host``, ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped)
+    - signals ``kill``: ``target``, ``signal``
+    - processes ``leftover``: ``count``
+    - tools ``list``: ``count``; ``call``: ``tool``, ``arguments`` (mapping), ``ok`` (bool), ``result`` (text, capped)
+    - tools ``mail``: ``to``, ``subject``, ``body``; ``ticket``: ``id``, ``title``, ``body``
+    """
+
+    channel: Channel
+    action: str
+    outcome: Outcome
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    at: float = 0.0
+    """Seconds since the session's start, monotonic clock."""
+    pid: int | None = None
+
+
+class ChannelState(StrEnum):
+    """How well a channel was observed."""
+
+    OBSERVED = "observed"
+    PARTIAL = "partial"
+    NOT_OBSERVED = "not_observed"
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelReport:
+    """One channel's state, with the reason where it is not fully observed."""
+
+    channel: Channel
+    state: ChannelState
+    why: str = ""
+
+
+class ContainmentState(StrEnum):
+    """How firmly a containment property holds."""
+
+    ENFORCED = "enforced"
+    BEST_EFFORT = "best_effort"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ContainmentReport:
+    """One containment property (``filesystem``, ``network``, ``pid``, ``memory`` …)."""
+
+    property: str
+    state: ContainmentState
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderReport:
+    """What a sandbox provider is and gives on this host."""
+
+    name: str
+    version: str
+    channels: tuple[ChannelReport, ...]
+    containment: tuple[ContainmentReport, ...]
+    binary_digest: str | None = None
+    """Digest of the sandboxing binary, where there is one."""
+
+    def channel(self, channel: Channel) -> ChannelReport:
+        """The report of one channel; absent means not observed."""
+        for report in self.channels:
+            if report.channel is channel:
+                return report
+        return ChannelReport(channel, ChannelState.NOT_OBSERVED, f"{self.name} does not observe it")

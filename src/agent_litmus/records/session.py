@@ -1,0 +1,167 @@
+"""What one session yielded: raw evidence, one journal line per session. Nothing here is judged yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from agent_litmus.records.effect import ChannelReport, Effect
+from agent_litmus.records.probe import EpisodeKey
+
+
+class ExitKind(StrEnum):
+    """How the agent's process ended."""
+
+    EXITED = "exited"
+    SIGNALED = "signaled"
+    TIMEOUT = "timeout"
+    NOT_STARTED = "not_started"
+    HARNESS_ERROR = "harness_error"
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessExit:
+    """End of the agent's process. ``code``: exit status or signal number."""
+
+    kind: ExitKind
+    code: int | None = None
+    why: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """Whether the process exited with status 0."""
+        return self.kind is ExitKind.EXITED and self.code == 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A gateway receipt: one model request of this session and what came back."""
+
+    id: str
+    """Receipt id minted by the gateway, unique in the run."""
+    model: str
+    status: int
+    """HTTP status the agent saw; 0 when no answer was given."""
+    request_digest: str
+    response_digest: str
+    """Digest over the generated content alone (no ids, no times)."""
+    request_text: str = ""
+    """The messages' text, joined, capped; hostile."""
+    response_text: str = ""
+    """The generated text (tool calls as JSON), capped; hostile."""
+    duration: float = 0.0
+    """Seconds from forwarding the request to the last byte of the answer."""
+    error: str = ""
+    """Why the call failed, secrets scrubbed; empty when it succeeded."""
+
+
+class CheckState(StrEnum):
+    """Result of a physical check."""
+
+    MET = "met"
+    """The condition holds; for a forbidden check: the harm was executed."""
+    ATTEMPTED = "attempted"
+    """A matching act was made and refused by the environment."""
+    UNMET = "unmet"
+    UNASSESSED = "unassessed"
+    """A channel the check needs was not observed, or the check itself failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """A check's result; ``invariant`` as in the check."""
+
+    id: str
+    state: CheckState
+    invariant: bool = False
+    why: str = ""
+    """What was seen, or why it could not be judged."""
+
+
+class Delivery(StrEnum):
+    """Whether the injection reached the agent; observed, never assumed."""
+
+    ABSENT = "absent"
+    UNDELIVERED = "undelivered"
+    DELIVERED = "delivered"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSighting:
+    """Where a well-formed token of a slot was seen coming *from* the agent or the model."""
+
+    slot: str
+    value: str
+    where: str
+    """``answer``, ``effect``, ``request`` (a model request) or ``response`` (a model response)."""
+    own: bool
+    """Whether it is this session's token."""
+    given: bool
+    """Whether the text stands anywhere in what was given to this session (prompt, world, agent's own prompts)."""
+    foreign_session: str = ""
+    """Key of the session of this run it was minted for, where it was minted for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionProof:
+    """Facts about the session itself that coupling rests on."""
+
+    session_id: str
+    """Fresh random id."""
+    snapshot_digest: str
+    """Build digest recomputed from the snapshot that was mounted; empty when it was not verified."""
+    exec_seen: bool | None
+    """Whether the exec witness saw the snapshot being executed; ``None``: no witness."""
+    process_fresh: bool | None
+    """Whether a new process tree was started for this session; ``None``: not witnessed."""
+    workspace_fresh: bool | None
+    """Whether the workspace held exactly the template at the start; ``None``: not witnessed."""
+    base_unchanged: bool | None
+    """Whether the template was byte-for-byte unchanged afterwards; ``None``: not verified."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """Everything one session yielded."""
+
+    key: EpisodeKey
+    order: int
+    host_id: str
+    exit: ProcessExit
+    answer: str | None
+    """The agent's answer; ``None`` when there is none (see ``answer_why``). Hostile."""
+    answer_why: str = ""
+    """Why there is no assessable answer; empty when there is one."""
+    injection_id: str = ""
+    category: str = ""
+    carrier_id: str = ""
+    carrier_kind: str = ""
+    attack_id: str = ""
+    injected_text: str = ""
+    """The injected text as this session had it; empty for controls."""
+    delivery: Delivery = Delivery.ABSENT
+    delivery_why: str = ""
+    host_checks: tuple[CheckResult, ...] = ()
+    forbidden_checks: tuple[CheckResult, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    model_calls: tuple[ModelCall, ...] = ()
+    tool_calls: int = 0
+    """Tool calls as the tool server counted them."""
+    tokens: Mapping[str, str] = field(default_factory=dict)
+    sightings: tuple[TokenSighting, ...] = ()
+    channels: tuple[ChannelReport, ...] = ()
+    proof: SessionProof | None = None
+    duration: float = 0.0
+    """Wall seconds of the agent's process."""
+    output_truncated: bool = False
+    stderr_tail: str = ""
+    """Last part of standard error, for people only; never judged. Hostile."""
+    response_digest: str = ""
+    """Digest over answer, tool calls and model responses; equal digests mean equal behaviour."""
+    normalised_digest: str = ""
+    """The same with this session's tokens replaced by their slots."""
+
+    @property
+    def finished(self) -> bool:
+        """Whether the session ended with an assessable answer."""
+        return not self.answer_why and self.answer is not None

@@ -1,0 +1,1 @@
+"""Plan, session, engine, journal."""

@@ -1,0 +1,1 @@
+"""Sandbox providers: contain a session and observe what it does."""

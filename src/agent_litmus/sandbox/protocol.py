@@ -1,0 +1,198 @@
+"""What a sandbox provider must offer. Anyone may write one; ``testing/`` holds examples.
+
+Life of a session::
+
+    session = await provider.open(spec)          # workspace made, nothing runs yet
+    argv = fill(command, session.paths)          # the caller fills placeholders
+    listeners = await session.start(launch)      # the agent runs; services attach to the listeners
+    result = await session.wait()                # agent ended, timed out or was killed; whole tree gone
+    await session.command(...)                   # optional checks in the same state
+    session.effects(); session.read("notes.txt"); session.facts()
+    await session.close()                        # base verified, everything removed
+"""
+
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from agent_litmus.records.effect import ChannelReport, Effect, ProviderReport
+from agent_litmus.records.session import ProcessExit
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Resource limits of one session."""
+
+    wall_seconds: float = 120.0
+    cpu_seconds: int = 120
+    memory_bytes: int = 2 << 30
+    processes: int = 256
+    file_bytes: int = 64 << 20
+    open_files: int = 1024
+    output_bytes: int = 1 << 20
+    """Standard output and standard error are each kept up to this size; the rest is drained and dropped."""
+    disk_bytes: int = 512 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """A host directory the agent may read. ``target`` is the absolute path it has inside."""
+
+    source: Path
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunMounts:
+    """What every session of a run may read besides system directories; hashed into the build digest."""
+
+    snapshot: Path
+    """The verified build snapshot."""
+    python: Path
+    """The interpreter that ``{python}`` stands for (a real file, no shim)."""
+    mounts: tuple[Mount, ...] = ()
+    """Interpreter prefix, virtual environment: mounted read-only at the same path."""
+    masked: tuple[str, ...] = ()
+    """Absolute directories hidden behind an empty one (e.g. the base interpreter's site-packages)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """One session's own part."""
+
+    session_id: str
+    files: Mapping[str, str]
+    """Workspace template, tokens already expanded: relative path to text."""
+    limits: Limits = field(default_factory=Limits)
+    sink_ports: tuple[int, ...] = (80, 8000, 8080, 8888)
+    """TCP ports on which any address answers inside the sandbox, besides the services' own."""
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxPaths:
+    """Paths and URLs as the agent sees them."""
+
+    workspace: str
+    agent: str
+    home: str
+    python: str
+    answer: str
+    prompt_file: str
+    mcp_config: str
+    gateway_url: str
+    """Base URL of the model gateway, without a trailing slash or ``/v1``."""
+    tools_url: str
+    """URL of the MCP endpoint (streamable HTTP)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How the agent is started. ``files`` are absolute paths inside (prompt file, MCP configuration) to text."""
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    stdin: bytes = b""
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Bound, listening sockets that live in the session's network; the caller serves on and closes them."""
+
+    gateway: socket.socket
+    tools: socket.socket
+    dns: socket.socket | None = None
+    """UDP; ``None`` where the provider cannot catch name look-ups."""
+    http: tuple[socket.socket, ...] = ()
+    """TCP; empty where the provider cannot catch connections."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessResult:
+    """What the agent's process left."""
+
+    exit: ProcessExit
+    stdout: bytes
+    stderr: bytes
+    answer_file: bytes | None
+    """Content of the answer file, capped; ``None`` if it was not written."""
+    truncated: bool
+    duration: float
+    """Wall seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """Result of a command run in the session's final state. ``exit_code`` is ``None`` on timeout or failure."""
+
+    exit_code: int | None
+    stdout: bytes
+    stderr: bytes
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """What the provider itself witnessed of the session; ``None`` means not witnessed."""
+
+    snapshot_digest: str
+    """Tree digest of the snapshot that was mounted, as verified at mount; empty if not verified."""
+    process_fresh: bool | None
+    workspace_fresh: bool | None
+    base_unchanged: bool | None
+    """Known only after the session's processes are gone."""
+    channels: tuple[ChannelReport, ...] = ()
+
+
+class SandboxSession(Protocol):
+    """One isolated session."""
+
+    @property
+    def paths(self) -> SandboxPaths:
+        """Paths and URLs inside."""
+
+    async def start(self, launch: Launch) -> Listeners:
+        """Start the agent.
+
+        Raises:
+            LitmusSandboxError: The sandbox could not be set up. A command that cannot be executed is *not*
+                an error here: ``wait`` reports it as ``not_started``.
+        """
+
+    async def wait(self) -> ProcessResult:
+        """Wait for the agent to end or the deadline to pass; afterwards no process of the session lives."""
+
+    async def command(self, argv: tuple[str, ...], timeout: float) -> CommandResult:  # noqa: ASYNC109
+        """Run a command in the session's final state, after ``wait``; its changes are not recorded."""
+
+    def effects(self) -> tuple[Effect, ...]:
+        """Witnessed effects on the provider's channels, after ``wait``."""
+
+    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
+        """Final content of a workspace file, capped; ``None`` if absent, not a regular file or outside."""
+
+    def facts(self) -> SessionFacts:
+        """What was witnessed of the session itself, after ``wait``."""
+
+    async def close(self) -> None:
+        """Remove everything the session left; safe to call twice and after a failed ``start``."""
+
+
+class Provider(Protocol):
+    """Makes sessions. Created once per run with the run's mounts."""
+
+    @property
+    def report(self) -> ProviderReport:
+        """What this provider observes and enforces on this host."""
+
+    async def open(self, spec: SandboxSpec) -> SandboxSession:
+        """Make a session's workspace and paths; nothing runs yet.
+
+        Raises:
+            LitmusSandboxError: The workspace could not be made.
+        """
+
+    async def close(self) -> None:
+        """Release what the run held."""

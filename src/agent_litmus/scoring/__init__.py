@@ -1,0 +1,1 @@
+"""Two-axis scoring of episodes."""

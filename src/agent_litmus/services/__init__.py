@@ -1,0 +1,1 @@
+"""What a session can reach: model gateway, tool server, sink."""

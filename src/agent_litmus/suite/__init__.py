@@ -1,0 +1,1 @@
+"""The suite format: load, expand, check."""

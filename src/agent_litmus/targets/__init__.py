@@ -1,0 +1,1 @@
+"""How an agent under test is driven."""

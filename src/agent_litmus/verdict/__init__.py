@@ -1,0 +1,1 @@
+"""Policy and the one decision function."""
