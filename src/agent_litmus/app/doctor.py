@@ -1,0 +1,35 @@
+"""What this host gives: provider, channels, containment, and what would improve them."""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_litmus.build.interpreter import inspect_interpreter, run_mounts
+from agent_litmus.records.effect import ProviderReport
+from agent_litmus.sandbox.select import choose_provider
+
+
+def examine(name: str) -> str:
+    """The examination's text, one line per channel and property.
+
+    Raises:
+        LitmusSandboxError: The named provider cannot work here; the message says why and what to do.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        provider = choose_provider(name, run_mounts(inspect_interpreter(None), Path(folder)))
+        try:
+            return "\n".join(report_lines(provider.report)) + "\n"
+        finally:
+            asyncio.run(provider.close())
+
+
+def report_lines(report: ProviderReport) -> Iterator[str]:
+    """A provider report as text."""
+    yield f"provider {report.name} {report.version} {report.binary_digest or ''}".rstrip()
+    for channel in report.channels:
+        yield f"  observes {channel.channel:<10} {channel.state}" + (f": {channel.why}" if channel.why else "")
+    for item in report.containment:
+        yield f"  contains {item.property:<10} {item.state}" + (f": {item.why}" if item.why else "")
+    if report.name == "process":
+        yield "  a run under this provider can never PASS; it shows what an agent does, not that it is safe"

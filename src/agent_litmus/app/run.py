@@ -1,0 +1,135 @@
+"""Runs a suite against a build: everything from the configuration to the written report."""
+
+import asyncio
+import secrets
+import time
+from contextlib import AsyncExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from agent_litmus.app.judge import Measured, judge
+from agent_litmus.app.world import Prepared, prepare, run_context
+from agent_litmus.formats.json_report import report_json, write_whole
+from agent_litmus.records.config import Config
+from agent_litmus.records.digest import digest_of
+from agent_litmus.records.probe import Plan
+from agent_litmus.records.report import Report
+from agent_litmus.records.session import SessionRecord
+from agent_litmus.run.engine import run_plan
+from agent_litmus.run.journal import Journal, JournalHeader, create, ensure_same_run, resume
+from agent_litmus.run.plan import make_plan
+
+
+class RunProgress(Protocol):
+    """Something that shows how far a run is."""
+
+    def start(self, total: int, done: int, what: str) -> None:
+        """Called once, before the first session."""
+
+    def session(self, record: SessionRecord) -> None:
+        """Called after every finished session."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def start(self, total: int, done: int, what: str) -> None:
+        """Ignore."""
+
+    def session(self, record: SessionRecord) -> None:
+        """Ignore."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What one invocation adds to the configuration."""
+
+    only: tuple[str, ...] = ()
+    limit: int | None = None
+    resume: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutcome:
+    """A finished run."""
+
+    report: Report
+    directory: Path
+
+
+def run_config(config: Config, options: RunOptions | None = None, progress: RunProgress | None = None) -> RunOutcome:
+    """Run ``config``'s suite against its agent and write ``report.json``.
+
+    Raises:
+        LitmusError: Configuration, suite, sandbox or journal cannot be used; nothing is scored.
+        KeyboardInterrupt: Interrupted; the journal holds every finished session and can be resumed.
+    """
+    return asyncio.run(_run(config, options or RunOptions(), progress or Silent()))
+
+
+async def _run(config: Config, options: RunOptions, progress: RunProgress) -> RunOutcome:
+    prepared = prepare(config)
+    journal = _open_journal(config, options, prepared)
+    directory = journal.path.parent
+    try:
+        plan = _plan(config, options, prepared, journal.header.token_seed)
+        ensure_same_run(journal, _header(config, options, prepared, plan, journal.header))
+        async with AsyncExitStack() as stack:
+            context = await run_context(prepared, plan, stack)
+            what = f"run {journal.header.run_id}, {len(plan.episodes)} episodes, provider {prepared.provider.report.name}"
+            progress.start(len(plan.episodes), len(journal.records), what)
+            records = await run_plan(context, plan, journal, progress.session)
+    finally:
+        journal.close()
+        await prepared.provider.close()
+    measured = Measured(records, plan, prepared.suite, prepared.build, prepared.provider.report, config)
+    report = judge(measured, run_id=journal.header.run_id)
+    write_whole(directory / "report.json", report_json(report))
+    return RunOutcome(report, directory)
+
+
+def _plan(config: Config, options: RunOptions, prepared: Prepared, token_seed: int) -> Plan:
+    return make_plan(
+        prepared.suite,
+        seeds=config.run.seeds,
+        repeats=config.run.repeats,
+        run_seed=config.run.run_seed,
+        token_seed=token_seed,
+        only=options.only,
+        limit=options.limit,
+    )
+
+
+def _open_journal(config: Config, options: RunOptions, prepared: Prepared) -> Journal:
+    if options.resume is not None:
+        return resume(options.resume / "journal.jsonl")
+    run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
+    token_seed = secrets.randbits(53)
+    plan = _plan(config, options, prepared, token_seed)
+    blank = JournalHeader(run_id, "", "", "", "", token_seed)
+    header = _header(config, options, prepared, plan, blank)
+    return create(config.run.output / run_id / "journal.jsonl", header)
+
+
+def _header(
+    config: Config, options: RunOptions, prepared: Prepared, plan: Plan, base: JournalHeader
+) -> JournalHeader:
+    run = asdict(config.run)
+    measured = {name: run[name] for name in run.keys() - {"jobs", "output", "provider"}}
+    settings = [
+        measured,
+        asdict(config.gate),
+        list(options.only),
+        options.limit,
+        prepared.provider.report.name,
+        config.agent.sampling,
+    ]
+    return replace(
+        base,
+        agent_digest=prepared.build.digest,
+        suite_digest=prepared.suite.digest,
+        config_digest=digest_of(settings),
+        plan_digest=plan.digest,
+        schema_version=JournalHeader.__dataclass_fields__["schema_version"].default,
+    )

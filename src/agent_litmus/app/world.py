@@ -1,0 +1,118 @@
+"""Prepares what a run stands on: suite, build, verified snapshot, provider, gateway."""
+
+import os
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx2
+
+from agent_litmus.build.interpreter import inspect_interpreter, run_mounts
+from agent_litmus.build.manifest import compute_build
+from agent_litmus.build.snapshot import Snapshot, SnapshotStore
+from agent_litmus.errors import LitmusConfigError
+from agent_litmus.records.build import AgentBuild
+from agent_litmus.records.config import Config, ModelConfig
+from agent_litmus.records.probe import Plan, Suite
+from agent_litmus.run.context import RunContext
+from agent_litmus.run.sightings import TokenBook
+from agent_litmus.sandbox.files import tree_digest
+from agent_litmus.sandbox.protocol import Provider
+from agent_litmus.sandbox.select import choose_provider
+from agent_litmus.services.gateway import Gateway
+from agent_litmus.services.upstream import ManagedUpstream
+from agent_litmus.suite.load import load_suite
+from agent_litmus.targets.command import CommandTarget
+from agent_litmus.targets.protocol import Target
+
+_TEXT_LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A run's fixed parts."""
+
+    config: Config
+    suite: Suite
+    build: AgentBuild
+    snapshot: Snapshot
+    verified_build: str
+    """The build digest that the stored snapshot proves."""
+    provider: Provider
+    target: Target
+
+
+def prepare(config: Config) -> Prepared:
+    """Load the suite, fix the build and its snapshot, choose the provider.
+
+    Raises:
+        LitmusError: Anything is unusable; nothing has run.
+    """
+    suite = load_suite(config.suite)
+    build = compute_build(config.agent)
+    store = SnapshotStore(config.run.output / ".snapshots")
+    snapshot = store.make(config.agent, build)
+    mounts = run_mounts(inspect_interpreter(config.agent.python), snapshot.path)
+    provider = choose_provider(config.run.provider, mounts)
+    _refuse_real_key(config, provider)
+    return Prepared(config, suite, build, snapshot, store.verify(snapshot), provider, CommandTarget(config.agent))
+
+
+def _refuse_real_key(config: Config, provider: Provider) -> None:
+    """Under the process provider the agent could read the harness's environment."""
+    if provider.report.name == "process" and config.agent.model.api_key_env and not config.run.unconfined:
+        raise LitmusConfigError(
+            f"$.agent.model.api_key_env: the process provider cannot keep {config.agent.model.api_key_env} from the "
+            "agent, which runs as the same user",
+            hint="make the bubblewrap provider work (`litmus doctor`), or accept the risk with --unconfined",
+            slug="unconfined-key",
+        )
+
+
+async def run_context(prepared: Prepared, plan: Plan, stack: AsyncExitStack) -> RunContext:
+    """What the sessions share; servers started for it are stopped when ``stack`` closes."""
+    return RunContext(
+        suite=prepared.suite,
+        book=TokenBook.of(plan, prepared.suite.tokens, snapshot_texts(prepared.snapshot.path)),
+        provider=prepared.provider,
+        target=prepared.target,
+        gateway=await open_gateway(prepared.config, stack),
+        run=prepared.config.run,
+        snapshot_tree=tree_digest(prepared.snapshot.path),
+        verified_build=prepared.verified_build,
+    )
+
+
+async def open_gateway(config: Config, stack: AsyncExitStack) -> Gateway:
+    """The gateway in front of the configured upstream; a ``serve`` command is started first."""
+    model = config.agent.model
+    client = await stack.enter_async_context(httpx2.AsyncClient(timeout=config.run.timeout, trust_env=False))
+    if model.serve:
+        upstream = await stack.enter_async_context(ManagedUpstream(model, cwd=config.source.parent))
+        return Gateway(upstream.base_url, upstream.api_key, model, client)
+    return Gateway(model.base_url, upstream_key(model), model, client)
+
+
+def upstream_key(model: ModelConfig) -> str | None:
+    """The upstream key from the harness's environment; ``None`` where the configuration names none.
+
+    Raises:
+        LitmusConfigError: The named environment variable is not set or empty.
+    """
+    if not model.api_key_env:
+        return None
+    value = os.environ.get(model.api_key_env, "")
+    if not value:
+        raise LitmusConfigError(
+            f"$.agent.model.api_key_env: the environment variable {model.api_key_env} is not set",
+            hint=f"export {model.api_key_env} for `litmus run`; it never enters the sandbox",
+        )
+    return value
+
+
+def snapshot_texts(root: Path) -> Iterator[str]:
+    """The text of the agent's own files: tokens that stand there are given to every session."""
+    for path in sorted(root.rglob("*")):
+        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _TEXT_LIMIT:
+            yield path.read_bytes().decode("utf-8", "replace")

@@ -1,0 +1,41 @@
+"""``litmus check``: is this configuration fit to judge an agent?"""
+
+import sys
+
+import typer
+
+from agent_litmus.cli.options import DEFAULT_CONFIG, ConfigOption, JobsOption, ProviderOption, overrides
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("check")(check)
+
+
+def check(config: ConfigOption = DEFAULT_CONFIG, provider: ProviderOption = None, jobs: JobsOption = None) -> int:
+    """Report every error of configuration and suite, then prove the suite in real sessions.
+
+    Exit: 0 fit, 2 not fit.
+    """
+    from agent_litmus.app.check import check_config
+    from agent_litmus.app.check_report import located_problems, obligation_lines
+    from agent_litmus.app.doctor import report_lines
+    from agent_litmus.config import load_config
+
+    settings = load_config(config, overrides(run__provider=provider, run__jobs=jobs))
+    outcome = check_config(settings)
+    problems = located_problems(settings, outcome)
+    lines = [
+        f"agent  {settings.agent.name}  {outcome.build.digest}  {len(outcome.build.components)} components",
+        f"suite  {outcome.suite.id} {outcome.suite.version}  {outcome.suite.digest}  {len(outcome.suite.probes)} probes",
+        *report_lines(outcome.provider),
+        "",
+        *obligation_lines(settings, outcome),
+        "",
+        f"{outcome.sessions} sessions proved host oracles, carriers, injection oracles and do-nothing sessions",
+        *problems,
+    ]
+    sys.stdout.write("\n".join(lines) + "\n")
+    verdict = f"NOT FIT  {len(problems)} problems" if problems else "FIT  this suite can judge this agent here"
+    sys.stdout.write(f"litmus: {verdict}\n")
+    return 2 if problems else 0

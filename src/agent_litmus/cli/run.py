@@ -1,0 +1,77 @@
+"""``litmus run``: probe the agent and return one verdict."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agent_litmus.cli.options import (
+    DEFAULT_CONFIG,
+    ConfigOption,
+    JobsOption,
+    JsonOption,
+    ProviderOption,
+    overrides,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb."""
+    app.command("run")(run)
+
+
+def run(
+    config: ConfigOption = DEFAULT_CONFIG,
+    jobs: JobsOption = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Replicates of every probe.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Repeats within a seed.")] = None,
+    run_seed: Annotated[int | None, typer.Option(help="Seed of the execution order.")] = None,
+    probe: Annotated[list[str] | None, typer.Option(help="Glob of probe ids; a partial plan never passes.")] = None,
+    limit: Annotated[int | None, typer.Option(min=0, help="First N episodes; a partial plan never passes.")] = None,
+    provider: ProviderOption = None,
+    output: Annotated[Path | None, typer.Option(help="Directory that runs are written below.")] = None,
+    timeout: Annotated[float | None, typer.Option(min=0.1, help="Wall seconds per session.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Directory of an interrupted run to finish.")] = None,
+    unconfined: Annotated[
+        bool | None, typer.Option("--unconfined", help="Allow real keys under the process provider.")
+    ] = None,
+    json: JsonOption = False,
+) -> int:
+    """Probe the agent in isolated, observed sessions and return PASS, FAIL or INDETERMINATE.
+
+    Exit: 0 PASS, 1 FAIL, 2 usage or configuration, 70 internal error, 75 INDETERMINATE, 130 interrupted.
+    """
+    from agent_litmus.app.run import RunOptions, run_config
+    from agent_litmus.cli.progress import progress_display
+    from agent_litmus.config import load_config
+    from agent_litmus.formats.json_report import report_json
+    from agent_litmus.formats.terminal import last_line, print_summary
+    from agent_litmus.verdict.exit import exit_code
+
+    settings = load_config(
+        config,
+        overrides(
+            run__jobs=jobs,
+            run__seeds=seeds,
+            run__repeats=repeats,
+            run__run_seed=run_seed,
+            run__provider=provider,
+            run__output=str(output) if output else None,
+            run__timeout=timeout,
+            run__unconfined=unconfined,
+        ),
+    )
+    options = RunOptions(only=tuple(probe or ()), limit=limit, resume=resume)
+    with progress_display() as progress:
+        outcome = run_config(settings, options, progress)
+    if json:
+        sys.stdout.write(report_json(outcome.report).decode())
+        sys.stdout.flush()
+        sys.stderr.write(last_line(outcome.report) + "\n")
+    else:
+        from rich.console import Console
+
+        print_summary(outcome.report, Console(highlight=False, emoji=False, markup=False))
+        sys.stdout.write(f"report: {outcome.directory / 'report.json'}\n{last_line(outcome.report)}\n")
+    return exit_code(outcome.report.verdict, outcome.report.reasons)

@@ -1,0 +1,56 @@
+"""What the sessions of a run share, and a probe rendered for one of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent_litmus.records.config import RunConfig
+from agent_litmus.records.probe import Environment, Probe, Suite
+from agent_litmus.run.sightings import TokenBook
+from agent_litmus.sandbox.protocol import Provider
+from agent_litmus.services.gateway import Gateway
+from agent_litmus.suite.render import render, render_environment, render_value
+from agent_litmus.targets.protocol import Target
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """What every session of a run shares."""
+
+    suite: Suite
+    book: TokenBook
+    provider: Provider
+    target: Target
+    gateway: Gateway
+    run: RunConfig
+    snapshot_tree: str
+    """Tree digest of the verified snapshot."""
+    verified_build: str
+    """The build digest that this snapshot proves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A probe with this session's tokens in it."""
+
+    probe: Probe
+    environment: Environment
+    prompt: str
+    injected_text: str
+    tokens: Mapping[str, str]
+    slots: Mapping[str, str]
+
+    def value(self, value: Any) -> Any:
+        """Expand placeholders in nested values."""
+        return render_value(value, tokens=self.tokens, secrets=self.environment.secrets, slots=self.slots)
+
+
+def render_probe(probe: Probe, tokens: Mapping[str, str]) -> Rendered:
+    """Put a session's tokens, secrets and the injection into a probe's world."""
+    raw = probe.host.environment
+    known = {name: render(text, tokens=tokens, secrets={}, slots={}) for name, text in raw.secrets.items()}
+    injected = render(probe.injected_text, tokens=tokens, secrets=known, slots={})
+    slots = {probe.carrier.slot: injected} if probe.carrier else {}
+    environment = render_environment(raw, tokens=tokens, slots=slots)
+    prompt = render(probe.host.prompt, tokens=tokens, secrets=known, slots={})
+    return Rendered(probe, environment, prompt, injected if probe.carrier else "", tokens, slots)

@@ -1,0 +1,59 @@
+"""Runs a plan: several sessions at a time, each journalled before it counts."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import anyio
+
+from agent_litmus.records.probe import Plan, PlannedEpisode, Probe
+from agent_litmus.records.session import SessionRecord
+from agent_litmus.run.journal import Journal
+from agent_litmus.run.session import RunContext, run_session
+
+Progress = Callable[[SessionRecord], None]
+
+
+async def run_plan(
+    context: RunContext,
+    plan: Plan,
+    journal: Journal,
+    progress: Progress = lambda _record: None,
+) -> tuple[SessionRecord, ...]:
+    """Run every episode of ``plan`` that ``journal`` does not hold yet; return all records in plan order.
+
+    Up to ``context.run.jobs`` sessions run at once. When it is cancelled, sessions in flight are torn down and the
+    journal holds every finished one.
+
+    Raises:
+        LitmusJournalError: A record could not be written; sessions in flight are torn down.
+    """
+    done = {record.key: record for record in journal.records}
+    probes = {(probe.id, probe.condition): probe for probe in context.suite.probes}
+    todo = iter([episode for episode in plan.episodes if episode.key not in done])
+    try:
+        async with anyio.create_task_group() as group:
+            for _ in range(context.run.jobs):
+                group.start_soon(_work, context, todo, probes, journal, done, progress)
+    except ExceptionGroup as group_error:
+        raise _first(group_error) from group_error
+    return tuple(done[episode.key] for episode in plan.episodes)
+
+
+async def _work(
+    context: RunContext,
+    todo: Iterator[PlannedEpisode],
+    probes: Mapping[tuple[str, str], Probe],
+    journal: Journal,
+    done: dict[object, SessionRecord],
+    progress: Progress,
+) -> None:
+    for planned in todo:
+        probe = probes[planned.key.probe, planned.key.condition]
+        record = await run_session(context, probe, planned)
+        await anyio.to_thread.run_sync(journal.append, record)
+        done[record.key] = record
+        progress(record)
+
+
+def _first(group: ExceptionGroup[Exception]) -> Exception:
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, ExceptionGroup) else first

@@ -1,0 +1,245 @@
+"""Turns what services and sandbox saw in a session into its record."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from agent_litmus.records.digest import digest_of
+from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
+from agent_litmus.records.probe import Condition, PlannedEpisode
+from agent_litmus.records.session import (
+    ExitKind,
+    ModelCall,
+    SessionProof,
+    SessionRecord,
+)
+from agent_litmus.run.context import Rendered, RunContext
+from agent_litmus.run.delivery import DeliveryEvidence, effect_texts, observe_delivery
+from agent_litmus.run.evaluate import Observed, evaluate
+from agent_litmus.run.matching import Matcher
+from agent_litmus.run.sightings import find_sightings
+from agent_litmus.sandbox.protocol import CommandResult, ProcessResult, SandboxPaths, SessionFacts
+
+_STDERR_TAIL = 2000
+_READ_BACK = 50
+_EMPTY_ANSWERS = frozenset({"", "{}", "[]", "null", "none", '""'})
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the session's services saw."""
+
+    model_calls: tuple[ModelCall, ...]
+    tool_effects: tuple[Effect, ...]
+    tool_calls: int
+    sink_effects: tuple[Effect, ...]
+    sent: frozenset[str]
+    catches_http: bool
+    catches_dns: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Witnessed:
+    """What the sandbox saw."""
+
+    session_id: str
+    paths: SandboxPaths
+    result: ProcessResult
+    effects: tuple[Effect, ...]
+    facts: SessionFacts
+    read: Callable[[str], bytes | None]
+    commands: Mapping[str, CommandResult]
+
+
+def assemble(
+    context: RunContext, rendered: Rendered, planned: PlannedEpisode, served: Served, seen: Witnessed
+) -> SessionRecord:
+    """The record of one session."""
+    probe = rendered.probe
+    answer, answer_why = read_answer(seen.result)
+    effects = tuple(sorted((*seen.effects, *served.tool_effects, *served.sink_effects), key=lambda e: e.at))
+    channels = session_channels(context.provider.report.channels, served, seen, effects)
+    delivery, delivery_why = observe_delivery(probe, _delivery_evidence(rendered, served, effects))
+    observed = Observed(
+        effects,
+        channels,
+        answer,
+        answer_why,
+        seen.read,
+        rendered.environment.files,
+        rendered.environment.secrets,
+        Matcher(context.suite.tokens, probe.host.environment.secrets),
+        seen.commands,
+    )
+    sightings = find_sightings(
+        context.book, planned.tokens, _given(rendered), _texts(answer, effects, served.model_calls, seen)
+    )
+    raw = _behaviour(answer, effects, served.model_calls)
+    return SessionRecord(
+        key=planned.key,
+        order=planned.order,
+        host_id=probe.host.id,
+        exit=seen.result.exit,
+        answer=answer,
+        answer_why=answer_why,
+        injection_id=probe.injection.id if probe.injection else "",
+        category=probe.injection.category if probe.injection else "",
+        carrier_id=probe.carrier.id if probe.carrier else "",
+        carrier_kind=probe.carrier.kind.value if probe.carrier else "",
+        attack_id=probe.attack.id if probe.attack else "",
+        injected_text=rendered.injected_text if probe.condition is not Condition.DIRECT else rendered.prompt,
+        delivery=delivery,
+        delivery_why=delivery_why,
+        host_checks=evaluate(probe.host.checks, observed),
+        forbidden_checks=evaluate(probe.injection.forbidden, observed) if probe.injection else (),
+        effects=effects,
+        model_calls=served.model_calls,
+        tool_calls=served.tool_calls,
+        tokens=planned.tokens,
+        sightings=sightings,
+        channels=channels,
+        proof=_proof(context, seen),
+        duration=seen.result.duration,
+        output_truncated=seen.result.truncated,
+        stderr_tail=seen.result.stderr.decode("utf-8", "replace")[-_STDERR_TAIL:],
+        response_digest=digest_of(raw),
+        normalised_digest=digest_of(_strip(raw, planned.tokens)),
+    )
+
+
+def read_answer(result: ProcessResult) -> tuple[str | None, str]:
+    """The answer and, where it cannot be assessed, why. The answer file wins over standard output."""
+    raw = result.stdout if result.answer_file is None else result.answer_file
+    answer = raw.decode("utf-8", "replace").strip()
+    ended = result.exit
+    if ended.kind is ExitKind.NOT_STARTED:
+        return None, f"the agent could not be started: {ended.why}"
+    if ended.kind is ExitKind.TIMEOUT:
+        return answer, f"the agent did not end in time: {ended.why}"
+    if ended.kind is ExitKind.SIGNALED:
+        return answer, f"the agent was killed by signal {ended.code}"
+    if not ended.clean:
+        return answer, f"the agent ended with exit status {ended.code}"
+    if result.truncated and result.answer_file is None:
+        return answer, "the agent's output exceeded the cap and was cut"
+    if answer.lower() in _EMPTY_ANSWERS:
+        return answer, "the answer is empty" if not answer else f"the answer is {answer}"
+    return answer, ""
+
+
+def session_channels(
+    provider: Iterable[ChannelReport], served: Served, seen: Witnessed, effects: Iterable[Effect]
+) -> tuple[ChannelReport, ...]:
+    """The channels of this very session: the provider's, what the services caught, and what slipped by them."""
+    states = {report.channel: report for report in provider}
+    states.update({report.channel: report for report in seen.facts.channels})
+    for channel in (Channel.TOOLS, Channel.MODEL, Channel.ANSWER):
+        states[channel] = ChannelReport(channel, ChannelState.OBSERVED)
+    if served.catches_dns:
+        states[Channel.DNS] = ChannelReport(Channel.DNS, ChannelState.OBSERVED)
+    if served.catches_http:
+        states[Channel.HTTP] = _http_state(states.get(Channel.CONNECT), effects)
+    return tuple(states[channel] for channel in Channel if channel in states)
+
+
+def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> ChannelReport:
+    """HTTP was observed whole if every connection was seen and each was read as plain HTTP by the sink."""
+    if connect is None or connect.state is not ChannelState.OBSERVED:
+        return ChannelReport(Channel.HTTP, ChannelState.PARTIAL, "connections were not fully observed")
+    for effect in effects:
+        unread = effect.channel is Channel.HTTP and effect.action == "bytes"
+        unserved = (
+            effect.channel is Channel.CONNECT
+            and effect.outcome is Outcome.ATTEMPTED
+            and effect.detail.get("family") != "unix"
+        )
+        if unread or unserved:
+            port = effect.detail.get("port")
+            return ChannelReport(Channel.HTTP, ChannelState.PARTIAL, f"traffic to port {port} was not read as HTTP")
+    return ChannelReport(Channel.HTTP, ChannelState.OBSERVED)
+
+
+def _delivery_evidence(rendered: Rendered, served: Served, effects: tuple[Effect, ...]) -> DeliveryEvidence:
+    files = rendered.environment.files.values()
+    carrier_text = next((text for text in files if rendered.injected_text and rendered.injected_text in text), "")
+    own = tuple(rendered.tokens.values())
+    return DeliveryEvidence(rendered.injected_text, served.sent, served.model_calls, effects, carrier_text, own)
+
+
+def _given(rendered: Rendered) -> str:
+    world = rendered.environment
+    parts: list[str] = [rendered.prompt, rendered.injected_text, *world.files.values(), *world.pages.values()]
+    parts += [text for record in (*world.mailbox, *world.tickets) for text in record.values()]
+    parts += [*world.tool_descriptions.values(), *world.secrets.values()]
+    return "\n".join(parts)
+
+
+def _texts(
+    answer: str | None, effects: tuple[Effect, ...], calls: tuple[ModelCall, ...], seen: Witnessed
+) -> dict[str, list[str]]:
+    return {
+        "answer": [answer or ""],
+        "effect": [*effect_texts(effects), *_created_files(effects, seen)],
+        "request": [call.request_text for call in calls],
+        "response": [call.response_text for call in calls],
+    }
+
+
+def _created_files(effects: Iterable[Effect], seen: Witnessed) -> list[str]:
+    created = [e for e in effects if e.channel is Channel.FILES and e.action == "create"][:_READ_BACK]
+    contents = [seen.read(str(effect.detail.get("path", ""))) for effect in created]
+    return [content.decode("utf-8", "replace") for content in contents if content]
+
+
+def _behaviour(answer: str | None, effects: Iterable[Effect], calls: Iterable[ModelCall]) -> list[Any]:
+    tool_calls = [
+        [str(e.detail.get("tool", "")), _texts_only(e.detail.get("arguments", {}))]
+        for e in effects
+        if e.channel is Channel.TOOLS and e.action == "call"
+    ]
+    return [answer, tool_calls, [call.response_text for call in calls]]
+
+
+def _texts_only(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _texts_only(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_texts_only(part) for part in value]
+    return str(value)
+
+
+def _strip(value: Any, tokens: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        for slot, token in tokens.items():
+            value = value.replace(token, "{{token." + slot + "}}")
+        return value
+    if isinstance(value, dict):
+        return {key: _strip(part, tokens) for key, part in value.items()}
+    return [_strip(part, tokens) for part in value] if isinstance(value, list) else value
+
+
+def _proof(context: RunContext, seen: Witnessed) -> SessionProof:
+    facts = seen.facts
+    same = facts.snapshot_digest == context.snapshot_tree and bool(facts.snapshot_digest)
+    return SessionProof(
+        session_id=seen.session_id,
+        snapshot_digest=context.verified_build if same else facts.snapshot_digest,
+        exec_seen=_exec_seen(context, seen),
+        process_fresh=facts.process_fresh,
+        workspace_fresh=facts.workspace_fresh,
+        base_unchanged=facts.base_unchanged,
+    )
+
+
+def _exec_seen(context: RunContext, seen: Witnessed) -> bool | None:
+    """Whether a program or a script argument inside the snapshot was executed."""
+    exec_channel = context.provider.report.channel(Channel.EXEC)
+    if not context.target.executes_snapshot or exec_channel.state is ChannelState.NOT_OBSERVED:
+        return None
+    inside = seen.paths.agent.rstrip("/") + "/"
+    return any(
+        str(part).startswith(inside)
+        for effect in seen.effects
+        if effect.channel is Channel.EXEC
+        for part in (effect.detail.get("path", ""), *effect.detail.get("argv", ()))
+    )

@@ -1,0 +1,219 @@
+"""The append-only journal of a run: one JSON line per finished session, on disk before the next is counted.
+
+Line 1 is the header that says what the run is; every further line holds one session. A torn last line (a kill
+in the middle of a write) is cut off on resume; any other damage is an error that names the line.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from io import FileIO
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from agent_litmus.errors import LitmusJournalError
+from agent_litmus.records.session import SessionRecord
+
+SCHEMA_VERSION = 1
+_SESSION = TypeAdapter(SessionRecord)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalHeader:
+    """What a run is; a resume must agree on every field that it recomputes."""
+
+    run_id: str
+    agent_digest: str
+    suite_digest: str
+    config_digest: str
+    plan_digest: str
+    token_seed: int
+    schema_version: int = SCHEMA_VERSION
+
+
+_RESUMED_FIELDS = {
+    "agent_digest": "the agent build",
+    "suite_digest": "the suite",
+    "config_digest": "the configuration (seeds, repeats, selection, provider, timeouts)",
+    "plan_digest": "the plan",
+    "schema_version": "the journal format",
+}
+
+
+class Journal:
+    """An open, locked journal."""
+
+    def __init__(self, path: Path, file: FileIO, header: JournalHeader, records: tuple[SessionRecord, ...]) -> None:
+        self.path = path
+        self.header = header
+        self.records = records
+        """Sessions that were in the journal when it was opened."""
+        self._file = file
+        self._lock = threading.Lock()
+
+    def append(self, record: SessionRecord) -> None:
+        """Write one session and sync it to disk.
+
+        Raises:
+            LitmusJournalError: The line could not be written whole; what was written of it is removed again.
+        """
+        line = b'{"type":"session","record":' + _SESSION.dump_json(record) + b"}\n"
+        with self._lock:
+            _write_line(self.path, self._file, line)
+
+    def close(self) -> None:
+        """Release the lock."""
+        self._file.close()
+
+
+def create(path: Path, header: JournalHeader) -> Journal:
+    """Start a new journal.
+
+    Raises:
+        LitmusJournalError: The file exists or cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = FileIO(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644), "a")
+    except OSError as error:
+        raise LitmusJournalError(
+            f"{path}: the journal cannot be created: {error.strerror}",
+            hint="give a writable, empty run directory (`--output`), or `--resume` an existing run",
+        ) from error
+    _lock(path, file)
+    _write_line(path, file, json.dumps({"type": "header", **asdict(header)}).encode() + b"\n")
+    return Journal(path, file, header, ())
+
+
+def resume(path: Path) -> Journal:
+    """Open a journal to go on with; the caller compares the header with :func:`ensure_same_run`.
+
+    Raises:
+        LitmusJournalError: The file is missing, locked by a live run, or damaged elsewhere than in its last line.
+    """
+    try:
+        file = FileIO(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC), "a")
+    except OSError as error:
+        raise LitmusJournalError(
+            f"{path}: the journal cannot be opened: {error.strerror}",
+            hint="`--resume` takes the directory of an earlier run, the one that holds journal.jsonl",
+        ) from error
+    _lock(path, file)
+    try:
+        whole = _cut_torn_line(path, file)
+        header, records = _parse(path, whole)
+    except BaseException:
+        file.close()
+        raise
+    return Journal(path, file, header, records)
+
+
+def read(path: Path) -> tuple[JournalHeader, tuple[SessionRecord, ...]]:
+    """Read a journal without changing it; a torn last line is ignored. Raises as :func:`resume`."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LitmusJournalError(f"{path}: the journal cannot be read: {error.strerror}") from error
+    return _parse(path, data[: data.rfind(b"\n") + 1])
+
+
+def ensure_same_run(journal: Journal, expected: JournalHeader) -> None:
+    """Refuse to mix two runs in one journal.
+
+    Raises:
+        LitmusJournalError: Digest, suite, configuration or plan differ; the message says which.
+    """
+    old, new = asdict(journal.header), asdict(expected)
+    changed = [text for name, text in _RESUMED_FIELDS.items() if old[name] != new[name]]
+    if changed:
+        raise LitmusJournalError(
+            f"{journal.path}: cannot resume: {' and '.join(changed)} changed since this run began",
+            hint="start a new run without `--resume`; results of two builds or suites are never mixed",
+            slug="resume-mismatch",
+        )
+
+
+def _lock(path: Path, file: FileIO) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise LitmusJournalError(
+            f"{path}: another process is writing this journal", hint="wait for it to end, or stop it first"
+        ) from error
+
+
+def _write_line(path: Path, file: FileIO, line: bytes) -> None:
+    start = os.fstat(file.fileno()).st_size
+    try:
+        view = memoryview(line)
+        while view:
+            view = view[os.write(file.fileno(), view) :]
+        os.fsync(file.fileno())
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.ftruncate(file.fileno(), start)
+        raise LitmusJournalError(
+            f"{path}: the journal cannot be written: {error.strerror}",
+            hint="free disk space, then go on with `litmus run --resume " + str(path.parent) + "`",
+            slug="journal-write",
+        ) from error
+
+
+def _cut_torn_line(path: Path, file: FileIO) -> bytes:
+    data = path.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        os.ftruncate(file.fileno(), len(whole))
+        os.fsync(file.fileno())
+    return whole
+
+
+def _parse(path: Path, data: bytes) -> tuple[JournalHeader, tuple[SessionRecord, ...]]:
+    lines = data.splitlines()
+    if not lines:
+        raise LitmusJournalError(
+            f"{path}:1: the journal has no header", hint="start a new run; this one never began", slug="empty-journal"
+        )
+    header = _header(path, _json_line(path, 1, lines[0]))
+    return header, tuple(_sessions(path, lines))
+
+
+def _sessions(path: Path, lines: list[bytes]) -> Iterator[SessionRecord]:
+    for number, line in enumerate(lines[1:], start=2):
+        document = _json_line(path, number, line)
+        try:
+            yield _SESSION.validate_json(json.dumps(document["record"]))
+        except (KeyError, ValidationError) as error:
+            raise _damaged(path, number, "not a session record") from error
+
+
+def _json_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        document = json.loads(line)
+    except ValueError as error:
+        raise _damaged(path, number, "not JSON") from error
+    if not isinstance(document, dict):
+        raise _damaged(path, number, "not an object")
+    return document
+
+
+def _header(path: Path, document: dict[str, Any]) -> JournalHeader:
+    names = {field.name for field in fields(JournalHeader)}
+    if document.get("type") != "header" or document.keys() - {"type"} != names:
+        raise _damaged(path, 1, "not a journal header")
+    return JournalHeader(**{name: document[name] for name in names})
+
+
+def _damaged(path: Path, number: int, what: str) -> LitmusJournalError:
+    return LitmusJournalError(
+        f"{path}:{number}: damaged journal: {what}",
+        hint="restore the file from a copy or start a new run; a damaged journal is never scored",
+        slug="damaged-journal",
+    )

@@ -1,0 +1,107 @@
+"""One session from the planned episode to its record: isolated, served, observed, evaluated."""
+
+import secrets
+import time
+from functools import partial
+
+from agent_litmus.errors import LitmusError
+from agent_litmus.records.probe import Check, CheckKind, PlannedEpisode, Probe
+from agent_litmus.records.session import ExitKind, ProcessExit, SessionRecord
+from agent_litmus.run.context import Rendered, RunContext, render_probe
+from agent_litmus.run.evidence import Served, Witnessed, assemble
+from agent_litmus.sandbox.protocol import CommandResult, Limits, SandboxSession, SandboxSpec
+from agent_litmus.services.serve import serve_session
+from agent_litmus.services.sink import SinkSession
+from agent_litmus.services.tools import ToolSession
+from agent_litmus.targets.protocol import LaunchContext
+
+_COMMAND_SECONDS = 30.0
+
+
+async def run_session(context: RunContext, probe: Probe, planned: PlannedEpisode) -> SessionRecord:
+    """Run one session; whatever goes wrong in it ends as an unassessed record, never as a good one."""
+    started = time.monotonic()
+    try:
+        return await _run(context, probe, planned)
+    except LitmusError as error:
+        why = f"the session could not be run: {error.message}"
+    except Exception as error:  # noqa: BLE001 - one session's fault must not lose the others; it is counted
+        why = f"internal error in the harness: {type(error).__name__}: {error}"
+    return SessionRecord(
+        key=planned.key,
+        order=planned.order,
+        host_id=probe.host.id,
+        exit=ProcessExit(ExitKind.HARNESS_ERROR, why=why),
+        answer=None,
+        answer_why=why,
+        injection_id=probe.injection.id if probe.injection else "",
+        category=probe.injection.category if probe.injection else "",
+        tokens=planned.tokens,
+        duration=time.monotonic() - started,
+    )
+
+
+async def _run(context: RunContext, probe: Probe, planned: PlannedEpisode) -> SessionRecord:
+    rendered = render_probe(probe, planned.tokens)
+    session_id = secrets.token_hex(16)
+    limits = Limits(wall_seconds=context.run.timeout, memory_bytes=context.run.memory_mb << 20)
+    session = await context.provider.open(SandboxSpec(session_id, rendered.environment.files, limits))
+    try:
+        served, witnessed = await _drive(context, rendered, session, session_id, planned)
+        return assemble(context, rendered, planned, served, witnessed)
+    finally:
+        await session.close()
+
+
+async def _drive(
+    context: RunContext,
+    rendered: Rendered,
+    session: SandboxSession,
+    session_id: str,
+    planned: PlannedEpisode,
+) -> tuple[Served, Witnessed]:
+    watch = (rendered.injected_text,) if rendered.injected_text else ()
+    begun = time.monotonic()
+    clock = partial(_elapsed, begun)
+    gateway = context.gateway.session(session_id, clock=clock)
+    tools = ToolSession(rendered.environment, watch=watch, clock=clock)
+    sink = SinkSession(rendered.environment, watch=watch, clock=clock)
+    launch = context.target.launch(
+        LaunchContext(
+            session.paths, rendered.probe, rendered.prompt, planned.key.seed, session_id, rendered.value
+        )
+    )
+    listeners = await session.start(launch)
+    async with serve_session(listeners, gateway, tools, sink):
+        result = await session.wait()
+    commands = await _run_commands(session, rendered)
+    served = Served(
+        model_calls=gateway.calls,
+        tool_effects=tools.effects,
+        tool_calls=tools.calls,
+        sink_effects=sink.effects,
+        sent=tools.sent | sink.sent,
+        catches_http=bool(listeners.http),
+        catches_dns=listeners.dns is not None,
+    )
+    return served, Witnessed(session_id, session.paths, result, session.effects(), session.facts(), session.read, commands)
+
+
+def _elapsed(begun: float) -> float:
+    return time.monotonic() - begun
+
+
+async def _run_commands(session: SandboxSession, rendered: Rendered) -> dict[str, CommandResult]:
+    """Run the commands that checks ask for, in the session's final state."""
+    results = {}
+    for check in _checks(rendered.probe):
+        if check.kind is CheckKind.COMMAND:
+            argv = [
+                session.paths.python if part == "{python}" else str(part) for part in rendered.value(check.params["argv"])
+            ]
+            results[check.id] = await session.command(tuple(argv), _COMMAND_SECONDS)
+    return results
+
+
+def _checks(probe: Probe) -> tuple[Check, ...]:
+    return probe.host.checks + (probe.injection.forbidden if probe.injection else ())
