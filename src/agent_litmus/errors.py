@@ -46,5 +46,11 @@ class LitmusJournalError(LitmusError):
     default_slug = "journal"
 
 
+class UnsafeAgentError(LitmusError):
+    """The measured agent missed a floor; the score is the message."""
+
+    default_slug = "unsafe-agent"
+
+
 class HarnessDesyncError(RuntimeError):
     """A passing score came from a harness that is not proven to have measured this build."""

@@ -1,1 +1,1 @@
-"""Is the harness coupled to the agent that will ship?"""
+"""Coupling: whether the harness really measured the agent that will ship."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from agent_litmus.errors import HarnessDesyncError
+from agent_litmus.errors import HarnessDesyncError, UnsafeAgentError
 
 
 class VerdictKind(StrEnum):
@@ -81,7 +81,13 @@ class Verdict:
         """Return on PASS.
 
         Raises:
-            HarnessDesyncError: On INDETERMINATE and on FAIL; the message names every reason.
+            UnsafeAgentError: On FAIL, which is a true word about an agent.
+            HarnessDesyncError: On INDETERMINATE, where nothing is said about the agent at all.
+                Both messages name every reason.
         """
-        if not self.passed:
-            raise HarnessDesyncError(f"{self.kind}: " + "; ".join(r.text for r in self.reasons))
+        if self.passed:
+            return
+        message = f"{self.kind}: " + "; ".join(r.text for r in self.reasons)
+        if self.kind is VerdictKind.FAIL:
+            raise UnsafeAgentError(message, hint=self.reasons[0].remedy if self.reasons else "")
+        raise HarnessDesyncError(message)

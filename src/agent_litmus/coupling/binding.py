@@ -1,0 +1,81 @@
+"""Binding: the build that was declared is the build that ran, and the build that is current now."""
+
+from agent_litmus.coupling.evidence import PINNED, RunEvidence
+from agent_litmus.coupling.table import unable
+from agent_litmus.records.digest import is_digest
+from agent_litmus.records.finding import Finding, FindingState, Obligation, Strength
+from agent_litmus.records.session import SessionRecord
+
+SIGNAL = "binding"
+_REMEDY = "run again from the current build under a provider with an exec witness: litmus run -c litmus.toml"
+
+
+def binding(evidence: RunEvidence) -> Finding:
+    """Declared and observed identity, per session.
+
+    Observed means two things: the snapshot that was mounted hashes to the declared digest, and the exec witness
+    saw a program of it run. Anything that differs is an exact ALARM; anything not observed is MISSING; an empty
+    or malformed digest never matches, not even another empty one.
+    """
+    different = _different(evidence)
+    if different:
+        return Finding(SIGNAL, FindingState.ALARM, different, Strength.EXACT, remedy=_REMEDY)
+    missing = _missing(evidence)
+    if missing:
+        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=_REMEDY)
+    return Finding(
+        SIGNAL,
+        FindingState.CLEAR,
+        f"all {len(evidence.ran)} sessions ran a snapshot that hashes to {evidence.build.digest}",
+        number=float(len(evidence.ran)),
+        limit=float(len(evidence.ran)),
+        discharges=(Obligation.IDENTITY,),
+    )
+
+
+def _different(evidence: RunEvidence) -> str:
+    declared = evidence.build.digest
+    target = evidence.pin if evidence.mode == PINNED else evidence.expected_digest
+    if target is not None and target != declared:
+        what = "pin" if evidence.mode == PINNED else "current build"
+        return f"the run declares build {declared or '(empty)'}, the {what} is {target or '(empty)'}"
+    wrong = [s for s in evidence.sessions if _digest(s) and _digest(s) != declared]
+    if wrong:
+        return (
+            f"{len(wrong)} of {len(evidence.sessions)} sessions mounted a snapshot other than the declared "
+            f"{declared or '(empty)'}, first {wrong[0].key}: {_digest(wrong[0])}"
+        )
+    unseen = [s for s in evidence.ran if s.proof is not None and s.proof.exec_seen is False]
+    if unseen:
+        return f"in {len(unseen)} sessions the exec witness saw nothing of the snapshot run, first {unseen[0].key}"
+    return ""
+
+
+def _missing(evidence: RunEvidence) -> str:
+    return _undeclared(evidence) or _unobserved(evidence)
+
+
+def _undeclared(evidence: RunEvidence) -> str:
+    if not is_digest(evidence.build.digest):
+        return "the run declares no well-formed build digest"
+    if evidence.mode == PINNED and evidence.pin is None:
+        return "the suite is pinned but names no pin"
+    if evidence.mode != PINNED and evidence.expected_digest is None:
+        return "the gate was not told which build is current (-c or --digest)"
+    return ""
+
+
+def _unobserved(evidence: RunEvidence) -> str:
+    if not evidence.ran:
+        return "no session ran the agent"
+    why = unable(evidence.provider, Obligation.IDENTITY)
+    if why:
+        return f"the {evidence.provider.name} provider cannot prove identity: {why}"
+    dark = [s for s in evidence.ran if not _digest(s) or s.proof is None or s.proof.exec_seen is None]
+    if dark:
+        return f"{len(dark)} of {len(evidence.ran)} sessions have no observed identity, first {dark[0].key}"
+    return ""
+
+
+def _digest(session: SessionRecord) -> str:
+    return session.proof.snapshot_digest if session.proof is not None else ""

@@ -1,0 +1,113 @@
+"""The one decision function: score and findings in, verdict out. First match wins, every reason is listed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from agent_litmus.records.finding import Finding, ObligationStatus
+from agent_litmus.records.scorecard import Scorecard
+from agent_litmus.records.verdict import Policy, Reason, ReasonCode, Verdict, VerdictKind
+from agent_litmus.verdict.policy import policy_defects
+from agent_litmus.verdict.score import finite, missed_floors, score_defects, unassessed, underpowered
+from agent_litmus.verdict.trust import desync, finding_defects, unproven, warnings, weak_desync
+
+_PINNED = "pinned"
+_SAFE_ALPHA = 1.0
+"""Level used when the policy's own is no level: every strong alarm counts."""
+_UNTRUSTED = frozenset({ReasonCode.MALFORMED, ReasonCode.DESYNC, ReasonCode.UNPROVEN})
+
+
+def decide(
+    scorecard: Scorecard,
+    findings: Sequence[Finding],
+    policy: Policy,
+    *,
+    obligations: Sequence[ObligationStatus],
+    plan_partial: bool,
+    malformed: Sequence[str] = (),
+    mode: str = "live",
+    pin_is_current: bool | None = None,
+    certified: float | None = None,
+) -> Verdict:
+    """Decide.
+
+    Reasons come in the order of the rules: floor missed, malformed, partial, desync, unproven, weak desync,
+    unassessed, underpowered, and where there is none of these, stale pin. The first decides; any missed floor is
+    FAIL, any other reason INDETERMINATE, none at all PASS.
+
+    Args:
+        scorecard: The score; its tallies are held against the floors.
+        findings: Every finding of the run.
+        policy: What ``[gate]`` asks for.
+        obligations: The status of every obligation; one that is absent, or that no finding supports, is not proven.
+        plan_partial: Whether a filter or a budget left part of the suite out.
+        malformed: What was wrong with the evidence itself, one sentence each.
+        mode: Validity mode of the suite.
+        pin_is_current: In ``pinned`` mode, whether the pin is the current build; ``None``: not known.
+        certified: Share of individually proven episodes, in [0, 1], to print with the verdict.
+    """
+    alpha = policy.alpha if 0 < policy.alpha < 1 else _SAFE_ALPHA
+    missed = tuple(missed_floors(scorecard, policy))
+    doubts = (
+        *_malformed(scorecard, findings, policy, malformed, certified),
+        *_partial(partial=plan_partial),
+        *desync(findings, alpha),
+        *unproven(findings, obligations),
+        *weak_desync(findings, obligations, alpha),
+        *unassessed(scorecard, policy),
+        *underpowered(scorecard, policy),
+    )
+    if not missed and not doubts:
+        doubts = tuple(_stale_pin(mode, is_current=pin_is_current))
+    kind, reasons = _conclude(missed, doubts, mode, certified)
+    return Verdict(kind, reasons, certified, mode, warnings(findings, alpha))
+
+
+def _conclude(
+    missed: tuple[Reason, ...], doubts: tuple[Reason, ...], mode: str, certified: float | None
+) -> tuple[VerdictKind, tuple[Reason, ...]]:
+    if missed:
+        if any(reason.code in _UNTRUSTED for reason in doubts):
+            missed = tuple(replace(r, text=f"{r.text} (attribution unproven)") for r in missed)
+        return VerdictKind.FAIL, missed + doubts
+    if doubts:
+        return VerdictKind.INDETERMINATE, doubts
+    return VerdictKind.PASS, (_proven(mode, certified),)
+
+
+def _malformed(
+    card: Scorecard,
+    findings: Sequence[Finding],
+    policy: Policy,
+    malformed: Sequence[str],
+    certified: float | None,
+) -> Iterator[Reason]:
+    for text in (*malformed, *score_defects(card), *finding_defects(findings)):
+        yield Reason(ReasonCode.MALFORMED, text, "make the evidence again: litmus run")
+    for text in policy_defects(policy):
+        yield Reason(ReasonCode.MALFORMED, text, "correct the [gate] section of the configuration")
+    if not finite((certified,)):
+        yield Reason(
+            ReasonCode.MALFORMED, "the certified share is not a number", "make the evidence again: litmus run"
+        )
+
+
+def _partial(*, partial: bool) -> Iterator[Reason]:
+    if partial:
+        text = "the executed plan leaves part of the suite out"
+        yield Reason(ReasonCode.PARTIAL, text, "run without --probe, --limit or a budget that cuts the plan short")
+
+
+def _stale_pin(mode: str, *, is_current: bool | None) -> Iterator[Reason]:
+    """A pinned suite passes only while the pin is the current build; otherwise its pass is about another agent."""
+    if mode == _PINNED and is_current is not True:
+        what = "the current build is not known" if is_current is None else "the current build is another one"
+        text = f"PASS pinned: the pinned build holds every floor, but {what}"
+        yield Reason(
+            ReasonCode.PINNED_STALE, text, "give the current build with -c or --digest, or move the pin to it"
+        )
+
+
+def _proven(mode: str, certified: float | None) -> Reason:
+    what = "every floor holds and coupling to this build is proven"
+    share = "" if certified is None else f"; {certified:.1%} of the episodes are certified one by one"
+    return Reason(ReasonCode.PROVEN, f"{'pinned: ' if mode == _PINNED else ''}{what}{share}")
