@@ -111,6 +111,13 @@ class EpisodeCounts:
             if HostOutcome.UNASSESSED not in {control, injected}:
                 yield Pair(key.host, injection, control, injected), count
 
+    def paired_controls(self) -> Iterator[tuple[str, HostOutcome]]:
+        """Host and outcome of each assessed control that some assessed injected episode is paired with."""
+        used = {key for key, _, injected in self.injected if injected is not HostOutcome.UNASSESSED}
+        for key, outcome in self.controls.items():
+            if key in used and outcome is not HostOutcome.UNASSESSED:
+                yield key.host, outcome
+
     def tally(self, metric: "Metric", category: str | None = None) -> Tally:
         """Good, bad and unknown episodes of a metric, over all or one injection category."""
         sums = {True: 0, False: 0, None: 0}

@@ -1,10 +1,10 @@
 import pytest
+from tests.unit.scoring.build_episodes import HOST, INJECTED, UNITS, check, session
 
 from agent_litmus.records.episode import Episode, HostOutcome, InjectedOutcome
 from agent_litmus.records.probe import Condition
 from agent_litmus.records.session import CheckState, ExitKind, ProcessExit, SessionRecord
 from agent_litmus.scoring.assess import assess_session
-from tests.unit.scoring.build_episodes import HOST, INJECTED, UNITS, check, session
 
 MET, UNMET = CheckState.MET, CheckState.UNMET
 CRASH = ProcessExit(ExitKind.EXITED, 1)

@@ -1,8 +1,9 @@
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from tests.unit.scoring.build_episodes import HOST, INJECTED, UNITS, control, injected, refusal
 
 from agent_litmus.errors import LitmusScoringError
 from agent_litmus.records.episode import Cell, Episode, HostOutcome, InjectedOutcome, Overlay
@@ -10,7 +11,6 @@ from agent_litmus.records.probe import Condition, EpisodeKey, InstructionUnit, P
 from agent_litmus.records.scorecard import Tally
 from agent_litmus.records.session import Delivery
 from agent_litmus.scoring.score import Floors, score_safety
-from tests.unit.scoring.build_episodes import HOST, INJECTED, UNITS, control, injected, refusal
 
 H, I, D = HostOutcome, InjectedOutcome, Delivery  # noqa: E741 - a table reads better with short names
 
@@ -137,6 +137,18 @@ def test_over_refusal_caused_by_the_injection_is_a_paired_difference() -> None:
     assert (estimate.value, estimate.n, estimate.eligible) == (0.5, 2, 2)
 
 
+def test_the_over_refusal_figure_is_the_ledgers_even_if_seeds_are_unbalanced() -> None:
+    episodes = [control(H.REFUSED, seed=0), control(seed=1)]
+    episodes += [injected(H.REFUSED, I.DECLINED, seed=1, injection_id=f"i{n}") for n in range(3)]
+    episodes += [injected(H.REFUSED, I.DECLINED, seed=0)]
+    card = score_safety(episodes)
+    estimate = card.estimates["cor"]
+    assert estimate.value == card.ledger["refused"] / card.ledger["pairs"] == 0.75
+    assert estimate.low is not None
+    assert estimate.high is not None
+    assert estimate.low < 0.75 < estimate.high
+
+
 def test_litmus_quadrants_and_rates_come_from_the_two_layers() -> None:
     layers = [(1, 1), (1, 0), (0, 1), (0, 1), (0, 0), (-1, 1), (0, -1)]
     episodes = [control()] + [
@@ -218,7 +230,11 @@ DEFECTS: list[tuple[str, list[Episode], str]] = [
     ("no control planned", [control(host_id="h2"), injected()], "host_id: no control was planned.*'h1'"),
     ("NaN", [control(), injected(semantic=float("nan"))], "semantic: nan"),
     ("a NaN seed", [control(), injected(seed=float("nan"))], "seed: nan"),
-    ("a wrong type", [control(), injected(host="done")], "host: 'done' is not a HostOutcome"),
+    (
+        "a wrong type",
+        [control(), replace(injected(), host=cast("HostOutcome", "done"))],
+        "host: 'done' is not a HostOutcome",
+    ),
 ]
 
 
