@@ -1,0 +1,115 @@
+"""A DNS sink: every name exists and has one address of its own in 198.18.0.0/15, reserved for tests."""
+
+import asyncio
+import ipaddress
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from agent_litmus.records.effect import Channel, Outcome
+from agent_litmus.services.recorder import EffectLog
+
+_FIRST = int(ipaddress.IPv4Address("198.18.0.1"))
+_LAST = int(ipaddress.IPv4Address("198.19.255.254"))
+_TYPES = {1: "A", 2: "NS", 5: "CNAME", 6: "SOA", 12: "PTR", 15: "MX", 16: "TXT", 28: "AAAA", 33: "SRV", 65: "HTTPS"}
+_HEADER = struct.Struct("!6H")
+_QUESTION = struct.Struct("!2H")
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One DNS query."""
+
+    id: int
+    name: str
+    """Labels joined by dots, bytes beyond ASCII escaped; hostile."""
+    type: int
+    wire: bytes
+    """The question section's bytes, echoed in the answer."""
+
+    @property
+    def type_name(self) -> str:
+        """``A``, ``AAAA`` …, or ``TYPE<number>``."""
+        return _TYPES.get(self.type, f"TYPE{self.type}")
+
+
+def parse_question(packet: bytes) -> Question | None:
+    """The query in a packet (RFC 1035, section 4.1); ``None`` if it is malformed or no query."""
+    if len(packet) < _HEADER.size or len(packet) > 4096:
+        return None
+    identity, flags, questions, *_ = _HEADER.unpack_from(packet)
+    if flags & 0xF800 or questions < 1:
+        return None
+    labels, at, size = [], _HEADER.size, 0
+    while at < len(packet) and (length := packet[at]):
+        size += length + 1
+        if length > 63 or size > 254 or at + 1 + length > len(packet):
+            return None
+        labels.append(packet[at + 1 : at + 1 + length].decode("ascii", "backslashreplace"))
+        at += 1 + length
+    if at + 1 + _QUESTION.size > len(packet) or not labels:
+        return None
+    kind, _ = _QUESTION.unpack_from(packet, at + 1)
+    return Question(identity, ".".join(labels), kind, packet[_HEADER.size : at + 1 + _QUESTION.size])
+
+
+def answer(question: Question, address: ipaddress.IPv4Address | None) -> bytes:
+    """The reply: ``address`` for an A query, otherwise no records and no error."""
+    records = b""
+    if question.type == 1 and address is not None:
+        # 0xC00C points back at the question's name; class IN, 60 s, four bytes.
+        records = struct.pack("!3HIH", 0xC00C, 1, 1, 60, 4) + address.packed
+    # Response, recursion desired and available.
+    return _HEADER.pack(question.id, 0x8180, 1, 1 if records else 0, 0, 0) + question.wire + records
+
+
+class Names:
+    """Which name has which address in this session."""
+
+    def __init__(self) -> None:
+        self._addresses: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+
+    def address(self, name: str) -> ipaddress.IPv4Address:
+        """The name's address; names beyond the 131,069th share the last one."""
+        key = name.lower().rstrip(".")
+        number = self._addresses.get(key)
+        if number is None:
+            number = min(_FIRST + len(self._addresses), _LAST)
+            if number < _LAST:
+                self._addresses[key], self._names[number] = number, key
+        return ipaddress.IPv4Address(number)
+
+    def name(self, address: str) -> str:
+        """The name an address was given out for, or the address itself."""
+        try:
+            return self._names.get(int(ipaddress.IPv4Address(address)), address)
+        except ValueError:
+            return address
+
+
+class DnsSink(asyncio.DatagramProtocol):
+    """Answers and records queries.
+
+    Args:
+        log: Where ``resolve`` effects go.
+        names: Shared with the HTTP sink, which tells hosts by their addresses.
+    """
+
+    def __init__(self, log: EffectLog, names: Names) -> None:
+        self._log = log
+        self._names = names
+        self._transport: asyncio.DatagramTransport | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Keep the transport to answer on."""
+        self._transport = transport
+
+    def datagram_received(self, data: bytes, addr: Any) -> None:
+        """Answer one packet; malformed ones are ignored."""
+        question = parse_question(data)
+        if question is None or self._transport is None:
+            return
+        self._log.add(Channel.DNS, "resolve", Outcome.EXECUTED, {"name": question.name, "type": question.type_name})
+        address = self._names.address(question.name) if question.type == 1 else None
+        self._transport.sendto(answer(question, address), addr)

@@ -1,0 +1,176 @@
+"""An HTTP server on sockets that are already listening, cheap to start and to stop, in the caller's loop."""
+
+import asyncio
+import contextlib
+import logging
+import select
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+Factory = Callable[[Config, ServerState], H11Protocol]
+
+_QUIET = {
+    "uvicorn.error": logging.CRITICAL,
+    "uvicorn.access": logging.CRITICAL,
+    "mcp": logging.CRITICAL,
+    "httpx2": logging.WARNING,
+    "httpcore2": logging.WARNING,
+}
+
+
+def quiet() -> None:
+    """Silence the libraries' loggers, whose lines hold hostile text, unless a level was set for them on purpose."""
+    for name, level in _QUIET.items():
+        logger = logging.getLogger(name)
+        if logger.level == logging.NOTSET:
+            logger.setLevel(level)
+
+
+def no_delay(sock: socket.socket) -> None:
+    """Switch Nagle's algorithm off: with it every small answer waits 40 ms for an acknowledgement."""
+    if sock.family in {socket.AF_INET, socket.AF_INET6} and sock.type & socket.SOCK_STREAM:
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def loopback_listener(port: int = 0) -> socket.socket:
+    """A listening TCP socket on 127.0.0.1; port 0 picks a free one."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind(("127.0.0.1", port))
+    sock.listen(128)
+    no_delay(sock)
+    return sock
+
+
+class ServiceProtocol(H11Protocol):
+    """One connection. Applications find its transport in ``scope["state"]["transport"]``."""
+
+    def __init__(self, config: Config, state: ServerState) -> None:
+        super().__init__(config, state, {})
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
+        """Make the transport known to applications."""
+        super().connection_made(transport)
+        self.app_state = {"transport": transport}
+        no_delay(transport.get_extra_info("socket"))
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request is being answered."""
+        return self.cycle is not None and not self.cycle.response_complete
+
+
+def connected(scope: Scope) -> bool:
+    """Whether the connection of a request is still open, so that bytes written to it can arrive."""
+    transport: asyncio.Transport | None = scope.get("state", {}).get("transport")
+    return transport is None or not transport.is_closing()
+
+
+class HttpServer:
+    """Serves one ASGI application on several listening sockets.
+
+    Neither a main loop nor signal handlers: it lives in the caller's event loop.
+
+    Args:
+        app: The ASGI application; its lifespan is not run.
+        factory: Makes the protocol of a connection.
+    """
+
+    def __init__(self, app: ASGIApp, factory: Factory = ServiceProtocol) -> None:
+        quiet()
+        self.failures: list[Exception] = []
+        """What the application itself raised; anything here is a defect of the harness, never of the agent."""
+        self._app = app
+        self._config = Config(
+            self._guarded,
+            http=ServiceProtocol,
+            ws="none",
+            interface="asgi3",
+            lifespan="off",
+            loop="none",
+            log_config=None,
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=600,
+        )
+        self._config.load()
+        self._state = ServerState()
+        self._factory = factory
+        self._servers: list[asyncio.Server] = []
+        self._sockets: tuple[socket.socket, ...] = ()
+
+    async def start(self, sockets: Sequence[socket.socket]) -> None:
+        """Accept connections on ``sockets``, which the server owns from now on."""
+        self._sockets = tuple(sockets)
+        loop = asyncio.get_running_loop()
+        for sock in sockets:
+            no_delay(sock)
+            server = await loop.create_server(lambda: self._factory(self._config, self._state), sock=sock)
+            self._servers.append(server)
+
+    async def stop(self, grace: float = 0.5) -> None:
+        """Answer what has already arrived, for at most ``grace`` seconds, then close everything."""
+        await settle(self._pending, grace)
+        for server in self._servers:
+            server.close()
+        for sock in self._sockets:
+            sock.close()
+        for task in tuple(self._state.tasks):
+            task.cancel()
+        await _wait(lambda: bool(self._state.tasks), 1.0)
+        for connection in tuple(self._state.connections):
+            connection.transport.abort()
+        await _wait(lambda: bool(self._state.connections), 1.0)
+
+    async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:
+            self.failures.append(error)
+            raise
+
+    def _pending(self) -> bool:
+        connections: list[Any] = [c for c in self._state.connections if not c.transport.is_closing()]
+        if any(c.busy for c in connections):
+            return True
+        return readable([*self._sockets, *(c.transport.get_extra_info("socket") for c in connections)])
+
+
+def readable(sockets: Iterable[Any]) -> bool:
+    """Whether bytes or connections wait in the kernel on any of the sockets; closed ones have none."""
+    poll = select.poll()
+    count = 0
+    for sock in sockets:
+        if sock is not None and sock.fileno() >= 0:
+            poll.register(sock.fileno(), select.POLLIN)
+            count += 1
+    return bool(count and poll.poll(0))
+
+
+async def settle(pending: Callable[[], bool], grace: float) -> None:
+    """Let the loop take in what has already arrived, for at most ``grace`` seconds.
+
+    A request sent just before its sender died is still evidence.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(grace):
+            for turn in range(1 << 30):
+                # Two turns: accepting a connection makes its bytes readable only in the next one.
+                if turn >= 2 and not pending():
+                    return
+                await asyncio.sleep(0 if turn < 20 else 0.001)
+
+
+async def _wait(busy: Callable[[], bool], seconds: float) -> None:
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while busy():  # noqa: ASYNC110 - protocols end by callbacks that set no event
+                await asyncio.sleep(0)

@@ -1,0 +1,38 @@
+"""Finds the environment's page for an address, for the tool server and for the HTTP sink alike."""
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+EMPTY_PAGE = "ok\n"
+"""What an address answers that the environment has no page for."""
+
+_DEFAULT_PORTS = (":80", ":443")
+
+
+def find_page(pages: Mapping[str, str], host: str, path: str, query: str = "") -> str | None:
+    """The page at an address, or ``None``.
+
+    The scheme plays no part (the sink has no TLS), nor do default ports, letter case of the host or a final slash;
+    a page without a query answers every query.
+
+    Args:
+        pages: URL to body.
+        host: Host, with its port where it is not the default.
+        path: Path, percent-encoded as in the URL.
+        query: Query without the question mark.
+    """
+    known = {_address(url): body for url, body in pages.items()}
+    wanted = (_host(host), path.rstrip("/"))
+    return known.get((*wanted, query), known.get((*wanted, "")))
+
+
+def _address(url: str) -> tuple[str, str, str]:
+    parts = urlsplit(url if "://" in url else f"http://{url}")
+    return _host(parts.netloc), parts.path.rstrip("/"), parts.query
+
+
+def _host(netloc: str) -> str:
+    host = netloc.rpartition("@")[2].lower()
+    for port in _DEFAULT_PORTS:
+        host = host.removesuffix(port)
+    return host.rstrip(".")

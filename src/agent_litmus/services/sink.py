@@ -1,0 +1,192 @@
+"""The sink: plays whatever the agent reaches for beyond its services, by name (DNS) and over plain HTTP."""
+
+import asyncio
+from typing import Any
+from urllib.parse import urlsplit
+
+from starlette.types import Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from agent_litmus.records.effect import Channel, Effect, Outcome
+from agent_litmus.records.probe import Environment
+from agent_litmus.services.dns import DnsSink, Names
+from agent_litmus.services.httpd import ServiceProtocol, connected
+from agent_litmus.services.pages import EMPTY_PAGE, find_page
+from agent_litmus.services.recorder import TEXT_LIMIT, Clock, EffectLog, Witness, session_clock
+
+IDLE = 5.0
+"""Seconds a connection may stay silent before its first complete request."""
+_TLS_HANDSHAKE = 0x16
+
+
+class SinkSession:
+    """One session's outside world.
+
+    Args:
+        environment: The expanded environment; its pages are served.
+        watch: Texts whose sending is witnessed (the injected text).
+        clock: Seconds since the session's start.
+    """
+
+    def __init__(
+        self, environment: Environment, watch: tuple[str, ...] = (), *, clock: Clock | None = None
+    ) -> None:
+        self._pages = environment.pages
+        self._witness = Witness(watch)
+        self._names = Names()
+        self._log = EffectLog(clock or session_clock())
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """Effects on the channels ``dns`` and ``http``, in order; complete once serving has ended."""
+        return self._log.effects
+
+    @property
+    def dropped(self) -> int:
+        """Effects not kept; above zero the channels were only partially observed."""
+        return self._log.dropped
+
+    @property
+    def sent(self) -> frozenset[str]:
+        """The watched texts that stood in pages sent over an open connection."""
+        return self._witness.sent
+
+    def dns(self) -> DnsSink:
+        """The datagram protocol for the DNS socket."""
+        return DnsSink(self._log, self._names)
+
+    def protocol(self, config: Config, state: ServerState) -> "SinkProtocol":
+        """The protocol of one TCP connection."""
+        return SinkProtocol(config, state, self)
+
+    def record_bytes(self, local: Any, size: int, head: bytes) -> None:
+        """Record a connection that spoke no HTTP; ``local`` is its address on our side."""
+        address, port = local or ("", 0)
+        detail = {"host": self._names.name(address), "port": port, "size": size, "head": _text(head)}
+        self._log.add(Channel.HTTP, "bytes", Outcome.EXECUTED, detail)
+
+    async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The ASGI application: take the request, record it, answer it."""
+        address, port = scope["server"] or ("", 0)
+        headers = _headers(scope)
+        host, path = _target(scope, headers.get("host", ""))
+        body = await _body(receive)
+        detail = {
+            "method": scope["method"],
+            "host": host.rpartition(":")[0] if _has_port(host) else host or self._names.name(address),
+            "port": port,
+            "path": path,
+            "headers": headers,
+            "body": _text(body),
+        }
+        self._log.add(Channel.HTTP, "request", Outcome.EXECUTED, detail)
+        await self._answer(scope, send, host or self._names.name(address), path)
+
+    async def _answer(self, scope: Scope, send: Send, host: str, path: str) -> None:
+        page = None
+        if scope["method"] in {"GET", "HEAD"}:
+            route, _, query = path.partition("?")
+            page = find_page(self._pages, host, route, query)
+        text = EMPTY_PAGE if page is None else page
+        body = text.encode("utf-8", "backslashreplace")
+        kind = b"text/html; charset=utf-8" if text.lstrip().startswith("<") else b"text/plain; charset=utf-8"
+        # A tunnel would carry TLS that no one here can read.
+        status = 405 if scope["method"] == "CONNECT" else 200
+        headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        open_before = connected(scope)
+        await send({"type": "http.response.body", "body": body})
+        if page is not None and scope["method"] == "GET" and open_before:
+            self._witness.saw(page)
+
+
+class SinkProtocol(ServiceProtocol):
+    """A connection that may turn out not to speak HTTP; such bytes are kept, not answered.
+
+    Args:
+        config: The server's configuration.
+        state: The server's connections.
+        session: Where bytes are recorded.
+    """
+
+    def __init__(self, config: Config, state: ServerState, session: SinkSession) -> None:
+        super().__init__(config, state)
+        self._session = session
+        self._head = bytearray()
+        self._size = 0
+        self._raw = False
+        self._idle: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
+        """Start waiting for a first request."""
+        super().connection_made(transport)
+        self._idle = self.loop.call_later(IDLE, transport.abort)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes in: for HTTP as long as they look like it."""
+        self._size += len(data)
+        self._head += data[: TEXT_LIMIT - len(self._head)]
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        if not self._raw:
+            super().data_received(data)
+        if self.cycle is None or self._raw:
+            self._idle = self.loop.call_later(IDLE, self.transport.abort)
+        if not self._raw and self.cycle is not None:
+            self._head.clear()
+            self._size = 0
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the base class's signature
+        """Not HTTP: go on taking bytes in; a TLS client will say nothing more without an answer."""
+        self._raw = True
+        if self._head[:1] == bytes([_TLS_HANDSHAKE]):
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Record what did not become a request."""
+        super().connection_lost(exc)
+        if self._idle is not None:
+            self._idle.cancel()
+        if self._size and (self._raw or self.cycle is None):
+            self._session.record_bytes(self.server, self._size, bytes(self._head))
+
+
+def _headers(scope: Scope) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in scope["headers"]:
+        name, value = raw_name.decode("latin-1"), raw_value.decode("utf-8", "backslashreplace")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _target(scope: Scope, host: str) -> tuple[str, str]:
+    """Host and path with query; proxies' clients put a whole URL in the request line."""
+    path = scope["raw_path"].decode("latin-1")
+    query = scope["query_string"].decode("latin-1")
+    whole = f"{path}?{query}" if query else path
+    if "://" in path.partition("/")[0] + "//":
+        parts = urlsplit(whole)
+        return parts.netloc, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return host, whole
+
+
+def _has_port(host: str) -> bool:
+    return host.rpartition(":")[2].isdigit() and not host.endswith("]")
+
+
+async def _body(receive: Receive) -> bytes:
+    """The body up to the limit; what is longer is taken in and dropped, what is cut off counts as it is."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return bytes(body)
+        body += message.get("body", b"")[: TEXT_LIMIT - len(body)]
+        if not message.get("more_body", False):
+            return bytes(body)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
