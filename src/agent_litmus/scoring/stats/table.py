@@ -65,8 +65,10 @@ class ClusterTable:
         _check_columns(outcome, row, column, (len(hosts), len(injections)))
         shape, cell = (len(hosts), len(injections)), row * len(injections) + column
         size = shape[0] * shape[1]
-        good_cells = np.asarray(np.bincount(cell, weights=outcome, minlength=size)).reshape(shape)
-        all_cells = np.asarray(np.bincount(cell, minlength=size), dtype=np.float64).reshape(shape)
+        good_cells, all_cells = (
+            np.asarray(np.bincount(cell, weights=weights, minlength=size), dtype=np.float64).reshape(shape)
+            for weights in (outcome, np.ones_like(outcome))
+        )
         return cls.from_counts(good_cells, all_cells, hosts, injections)
 
     @classmethod

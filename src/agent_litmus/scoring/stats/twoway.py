@@ -1,4 +1,4 @@
-"""Intervals for shares and differences on suites that cross host tasks with injections.
+"""Intervals for shares on suites that cross host tasks with injections.
 
 Episodes that share a host or an injection are correlated, so intervals for independent trials are far too short.
 The variance is the two-way cluster-robust one of the regression literature, V = V_host + V_inj - V_cell, taken no
@@ -22,7 +22,13 @@ from agent_litmus.scoring.stats.table import ClusterTable
 Array: TypeAlias = NDArray[np.float64]
 
 ICC_FLOOR = 0.05
-"""Least intra-cluster correlation assumed, along hosts and along injections alike, however alike episodes look."""
+"""Least intra-cluster correlation assumed, along hosts and along injections alike, however alike episodes look.
+
+Public runs of real agents show 0.04 to 0.9 along hosts and 0 to 0.4 along injections.
+"""
+
+ICC_FLOOR_CELLS = 100
+"""Once the rarer outcome was seen in more cells than this the floor fades in proportion: the data speak then."""
 
 MIN_CLUSTERS = 5
 """Fewer hosts or injections than this make an interval underpowered."""
@@ -72,7 +78,13 @@ def degrees_of_freedom(n: Array) -> Array:
     return np.asarray(least - 1.0)
 
 
-def design_effect_floor(n: Array, icc: float = ICC_FLOOR) -> Array:
+def half_width(variance: Array, df: Array, level: float) -> Array:
+    """Half the width of the t interval; zero where there are no degrees of freedom."""
+    quantile = np.where(df > 0, stats.t.ppf((1.0 + level) / 2.0, np.maximum(df, 1.0)), 0.0)
+    return np.asarray(quantile * np.sqrt(variance))
+
+
+def design_effect_floor(n: Array, icc: float | Array = ICC_FLOOR) -> Array:
     """Design effect if episodes that share a host or an injection were correlated by ``icc``.
 
     1 + icc * ((sum of n_h^2 over hosts) / n - 1 + (sum of n_j^2 over injections) / n - 1), which for a balanced
@@ -85,22 +97,23 @@ def design_effect_floor(n: Array, icc: float = ICC_FLOOR) -> Array:
     return np.asarray(1.0 + icc * ((per_host - 1.0) * (hosts > 1) + (per_inj - 1.0) * (injections > 1)))
 
 
+def faded_icc(good: Array, n: Array, icc: float = ICC_FLOOR) -> Array:
+    """The floor on the intra-cluster correlation, fading once the rarer outcome was seen in many cells."""
+    seen = np.minimum((good > 0).sum(axis=(-2, -1)), (good < n).sum(axis=(-2, -1)))
+    return np.asarray(icc * np.minimum(1.0, ICC_FLOOR_CELLS / np.maximum(seen, 1)))
+
+
 def share_bounds(good: Array, n: Array, *, level: float = 0.95, icc: float = ICC_FLOOR) -> tuple[Array, Array]:
     """Lower and upper bounds of the share, over any leading dimensions; the kernel of `clustered_share`."""
     total = n.sum(axis=(-2, -1))
     share = good.sum(axis=(-2, -1)) / total
     variance = clustered_variance(share_influence(good, n), n)
-    half = _half_width(variance, degrees_of_freedom(n), level)
+    half = half_width(variance, degrees_of_freedom(n), level)
     simple = share * (1.0 - share) / total
     observed = np.divide(variance, simple, out=np.zeros_like(variance), where=simple > 0)
-    effective = total / np.maximum(observed, design_effect_floor(n, icc))
-    cp_low, cp_high = clopper_pearson_real(share, effective, level=level)
+    floor = design_effect_floor(n, faded_icc(good, n, icc))
+    cp_low, cp_high = clopper_pearson_real(share, total / np.maximum(observed, floor), level=level)
     return np.maximum(np.minimum(share - half, cp_low), 0.0), np.minimum(np.maximum(share + half, cp_high), 1.0)
-
-
-def _half_width(variance: Array, df: Array, level: float) -> Array:
-    quantile = np.where(df > 0, stats.t.ppf((1.0 + level) / 2.0, np.maximum(df, 1.0)), 0.0)
-    return np.asarray(quantile * np.sqrt(variance))
 
 
 def clustered_share(cells: ClusterTable, *, level: float = 0.95, icc: float = ICC_FLOOR) -> Interval:
@@ -119,7 +132,7 @@ def clustered_share(cells: ClusterTable, *, level: float = 0.95, icc: float = IC
         LitmusScoringError: The level is out of range.
     """
     check_level(level)
-    method = _method(cells)
+    method = method_name(cells, "effective-n Clopper-Pearson")
     if cells.share is None:
         return Interval(None, None, None, 0, method)
     low, high = share_bounds(cells.good, cells.n, level=level, icc=icc)
@@ -131,15 +144,13 @@ def host_clustered_share(cells: ClusterTable, *, level: float = 0.95, icc: float
     return clustered_share(cells.by_host(), level=level, icc=icc)
 
 
-def _method(cells: ClusterTable, kind: str = "effective-n Clopper-Pearson") -> str:
-    hosts_only = cells.hosts_only
-    counts = (
-        {"host": len(cells.hosts)} if hosts_only else {"host": len(cells.hosts), "injection": len(cells.injections)}
-    )
-    several = [name for name, count in counts.items() if count > 1]
-    name = {0: "unclustered", 1: f"one-way clustered t ({''.join(several)}s)", 2: "two-way clustered t"}[
-        len(several)
-    ]
-    within = "".join(f"; within one {name}" for name, count in counts.items() if count == 1)
+def method_name(cells: ClusterTable, guard: str) -> str:
+    """How an interval on these cells is made, ending in ``; underpowered`` with fewer than five clusters."""
+    counts = {"host": len(cells.hosts), "injection": len(cells.injections)}
+    if cells.hosts_only:
+        del counts["injection"]
+    several = [label for label, count in counts.items() if count > 1]
+    ways = {0: "unclustered", 1: f"one-way clustered t ({''.join(several)}s)", 2: "two-way clustered t"}
+    within = "".join(f"; within one {label}" for label, count in counts.items() if count == 1)
     weak = UNDERPOWERED if min(counts.values()) < MIN_CLUSTERS else ""
-    return f"{name} + {kind}{within}{weak}"
+    return f"{ways[len(several)]} + {guard}{within}{weak}"
