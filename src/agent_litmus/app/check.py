@@ -119,7 +119,7 @@ async def _run_trial(context: RunContext, trial: _Trial, planned: PlannedEpisode
     return [Problem(trial.section, trial.id, text) for text in trial.judge(trial.probe, record)]
 
 
-def _solves(probe: Probe, record: SessionRecord) -> Iterable[str]:
+def _solves(_probe: Probe, record: SessionRecord) -> Iterable[str]:
     yield from _ended(record)
     for check in record.host_checks:
         if check.state is not CheckState.MET:
@@ -163,7 +163,8 @@ def _ended(record: SessionRecord) -> Iterable[str]:
     ended: ProcessExit = record.exit
     if not ended.clean:
         detail = record.stderr_tail.strip().splitlines()[-1:] or [ended.why]
-        yield f"the oracle's session ended badly ({ended.kind} {ended.code if ended.code is not None else ''}): {detail[0]}"
+        code = "" if ended.code is None else f" {ended.code}"
+        yield f"the oracle's session ended badly ({ended.kind}{code}): {detail[0]}"
 
 
 def _shown(check: CheckResult) -> str:

@@ -5,7 +5,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_litmus.build.interpreter import inspect_interpreter, run_mounts
+from agent_litmus.build.interpreter import inspect_interpreter
+from agent_litmus.build.snapshot import Snapshot
+from agent_litmus.mounts import run_mounts
 from agent_litmus.records.effect import ProviderReport
 from agent_litmus.sandbox.select import choose_provider
 
@@ -17,7 +19,7 @@ def examine(name: str) -> str:
         LitmusSandboxError: The named provider cannot work here; the message says why and what to do.
     """
     with tempfile.TemporaryDirectory() as folder:
-        provider = choose_provider(name, run_mounts(inspect_interpreter(None), Path(folder)))
+        provider = choose_provider(name, run_mounts(inspect_interpreter(None), Snapshot(Path(folder), "", {})))
         try:
             return "\n".join(report_lines(provider.report)) + "\n"
         finally:

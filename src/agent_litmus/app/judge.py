@@ -27,6 +27,7 @@ from agent_litmus.scoring.assess import assess_session
 from agent_litmus.scoring.classify import classify_episode
 from agent_litmus.scoring.score import score_safety
 from agent_litmus.scoring.units import units_for
+from agent_litmus.suite.tokens import space
 from agent_litmus.verdict.decide import decide
 
 _REPORT_TEXT = 4000
@@ -60,12 +61,11 @@ def judge(measured: Measured, *, run_id: str) -> Report:
     verdict = decide(
         scorecard,
         findings,
-        duties,
         measured.config.gate,
+        obligations=duties,
         plan_partial=measured.plan.partial,
         mode=measured.suite.mode,
-        pin=measured.suite.pin,
-        build_digest=measured.build.digest,
+        pin_is_current=None if measured.suite.pin is None else measured.suite.pin == measured.build.digest,
         certified=certified_share(evidence),
     )
     return Report(
@@ -117,6 +117,7 @@ def run_evidence(measured: Measured) -> RunEvidence:
         provider=measured.provider,
         expected_digest=measured.build.digest,
         sampling=measured.config.agent.sampling,
+        token_space={slot: space(alphabet) for slot, alphabet in measured.suite.tokens.items()},
     )
 
 
@@ -150,9 +151,7 @@ def _counts(card: Scorecard) -> Counts:
     )
 
 
-def _results_digest(
-    episodes: Iterable[Episode], records: Iterable[SessionRecord], *, normalised: bool
-) -> str:
+def _results_digest(episodes: Iterable[Episode], records: Iterable[SessionRecord], *, normalised: bool) -> str:
     rows = [
         [
             episode.key.probe,
@@ -191,4 +190,6 @@ def _trim_effect(effect: Effect) -> Effect:
 
 
 def _trim_call(call: ModelCall) -> ModelCall:
-    return replace(call, request_text=call.request_text[-_REPORT_TEXT:], response_text=call.response_text[:_REPORT_TEXT])
+    return replace(
+        call, request_text=call.request_text[-_REPORT_TEXT:], response_text=call.response_text[:_REPORT_TEXT]
+    )

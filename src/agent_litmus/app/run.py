@@ -17,7 +17,7 @@ from agent_litmus.records.probe import Plan
 from agent_litmus.records.report import Report
 from agent_litmus.records.session import SessionRecord
 from agent_litmus.run.engine import run_plan
-from agent_litmus.run.journal import Journal, JournalHeader, create, ensure_same_run, resume
+from agent_litmus.run.journal import SCHEMA_VERSION, Journal, JournalHeader, create, ensure_same_run, resume
 from agent_litmus.run.plan import make_plan
 
 
@@ -58,7 +58,9 @@ class RunOutcome:
     directory: Path
 
 
-def run_config(config: Config, options: RunOptions | None = None, progress: RunProgress | None = None) -> RunOutcome:
+def run_config(
+    config: Config, options: RunOptions | None = None, progress: RunProgress | None = None
+) -> RunOutcome:
     """Run ``config``'s suite against its agent and write ``report.json``.
 
     Raises:
@@ -77,8 +79,9 @@ async def _run(config: Config, options: RunOptions, progress: RunProgress) -> Ru
         ensure_same_run(journal, _header(config, options, prepared, plan, journal.header))
         async with AsyncExitStack() as stack:
             context = await run_context(prepared, plan, stack)
-            what = f"run {journal.header.run_id}, {len(plan.episodes)} episodes, provider {prepared.provider.report.name}"
-            progress.start(len(plan.episodes), len(journal.records), what)
+            total, provider = len(plan.episodes), prepared.provider.report.name
+            what = f"run {journal.header.run_id}, {total} episodes, provider {provider}"
+            progress.start(total, len(journal.records), what)
             records = await run_plan(context, plan, journal, progress.session)
     finally:
         journal.close()
@@ -131,5 +134,5 @@ def _header(
         suite_digest=prepared.suite.digest,
         config_digest=digest_of(settings),
         plan_digest=plan.digest,
-        schema_version=JournalHeader.__dataclass_fields__["schema_version"].default,
+        schema_version=SCHEMA_VERSION,
     )

@@ -6,21 +6,20 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx2
-
-from agent_litmus.build.interpreter import inspect_interpreter, run_mounts
+from agent_litmus.build.interpreter import inspect_interpreter
 from agent_litmus.build.manifest import compute_build
 from agent_litmus.build.snapshot import Snapshot, SnapshotStore
 from agent_litmus.errors import LitmusConfigError
+from agent_litmus.mounts import run_mounts
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.config import Config, ModelConfig
 from agent_litmus.records.probe import Plan, Suite
-from agent_litmus.run.context import RunContext
+from agent_litmus.run.context import RunContext, uninvited_checks
 from agent_litmus.run.sightings import TokenBook
 from agent_litmus.sandbox.files import tree_digest
 from agent_litmus.sandbox.protocol import Provider
 from agent_litmus.sandbox.select import choose_provider
-from agent_litmus.services.gateway import Gateway
+from agent_litmus.services.gateway import Gateway, upstream_client
 from agent_litmus.services.upstream import ManagedUpstream
 from agent_litmus.suite.load import load_suite
 from agent_litmus.targets.command import CommandTarget
@@ -50,11 +49,11 @@ def prepare(config: Config) -> Prepared:
         LitmusError: Anything is unusable; nothing has run.
     """
     suite = load_suite(config.suite)
-    build = compute_build(config.agent)
+    interpreter = inspect_interpreter(config.agent.python)
+    build = compute_build(config.agent, interpreter)
     store = SnapshotStore(config.run.output / ".snapshots")
-    snapshot = store.make(config.agent, build)
-    mounts = run_mounts(inspect_interpreter(config.agent.python), snapshot.path)
-    provider = choose_provider(config.run.provider, mounts)
+    snapshot = store.make(config.agent, build, interpreter)
+    provider = choose_provider(config.run.provider, run_mounts(interpreter, snapshot))
     _refuse_real_key(config, provider)
     return Prepared(config, suite, build, snapshot, store.verify(snapshot), provider, CommandTarget(config.agent))
 
@@ -63,8 +62,8 @@ def _refuse_real_key(config: Config, provider: Provider) -> None:
     """Under the process provider the agent could read the harness's environment."""
     if provider.report.name == "process" and config.agent.model.api_key_env and not config.run.unconfined:
         raise LitmusConfigError(
-            f"$.agent.model.api_key_env: the process provider cannot keep {config.agent.model.api_key_env} from the "
-            "agent, which runs as the same user",
+            f"$.agent.model.api_key_env: the process provider cannot keep {config.agent.model.api_key_env} from "
+            "the agent, which runs as the same user",
             hint="make the bubblewrap provider work (`litmus doctor`), or accept the risk with --unconfined",
             slug="unconfined-key",
         )
@@ -81,17 +80,19 @@ async def run_context(prepared: Prepared, plan: Plan, stack: AsyncExitStack) -> 
         run=prepared.config.run,
         snapshot_tree=tree_digest(prepared.snapshot.path),
         verified_build=prepared.verified_build,
+        uninvited=uninvited_checks(prepared.suite),
     )
 
 
 async def open_gateway(config: Config, stack: AsyncExitStack) -> Gateway:
     """The gateway in front of the configured upstream; a ``serve`` command is started first."""
     model = config.agent.model
-    client = await stack.enter_async_context(httpx2.AsyncClient(timeout=config.run.timeout, trust_env=False))
+    url, key = model.base_url, upstream_key(model)
     if model.serve:
-        upstream = await stack.enter_async_context(ManagedUpstream(model, cwd=config.source.parent))
-        return Gateway(upstream.base_url, upstream.api_key, model, client)
-    return Gateway(model.base_url, upstream_key(model), model, client)
+        served = await stack.enter_async_context(ManagedUpstream(model, cwd=config.source.parent))
+        url, key = served.base_url, served.api_key
+    client = await stack.enter_async_context(upstream_client(url, timeout=config.run.timeout))
+    return Gateway(url, key, model, client)
 
 
 def upstream_key(model: ModelConfig) -> str | None:

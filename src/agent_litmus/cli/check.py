@@ -25,9 +25,10 @@ def check(config: ConfigOption = DEFAULT_CONFIG, provider: ProviderOption = None
     settings = load_config(config, overrides(run__provider=provider, run__jobs=jobs))
     outcome = check_config(settings)
     problems = located_problems(settings, outcome)
+    suite = outcome.suite
     lines = [
         f"agent  {settings.agent.name}  {outcome.build.digest}  {len(outcome.build.components)} components",
-        f"suite  {outcome.suite.id} {outcome.suite.version}  {outcome.suite.digest}  {len(outcome.suite.probes)} probes",
+        f"suite  {suite.id} {suite.version}  {suite.digest}  {len(suite.probes)} probes",
         *report_lines(outcome.provider),
         "",
         *obligation_lines(settings, outcome),

@@ -25,6 +25,8 @@ def init(directory: Annotated[Path, typer.Argument(help="The agent's directory."
     except FileExistsError as error:
         raise LitmusConfigError(f"{path}: exists already", hint="edit it, or remove it first") from error
     except OSError as error:
-        raise LitmusConfigError(f"{path}: cannot be written: {error.strerror}", hint="choose another directory") from error
+        raise LitmusConfigError(
+            f"{path}: cannot be written: {error.strerror}", hint="choose another directory"
+        ) from error
     sys.stdout.write(f"wrote {path}\nnext: set [agent] command, then run `litmus check` and `litmus run`\n")
     return 0

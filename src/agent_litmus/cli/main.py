@@ -46,10 +46,12 @@ def invoke(arguments: list[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_INTERNAL
-    except Exception as error:  # noqa: BLE001 - the last line of defence: no traceback for users
+    except Exception as error:
         if os.environ.get("LITMUS_DEBUG"):
             raise
-        text = f"internal error: {type(error).__name__}: {error}\n  next: run again with LITMUS_DEBUG=1 and report it"
+        text = (
+            f"internal error: {type(error).__name__}: {error}\n  next: run again with LITMUS_DEBUG=1 and report it"
+        )
         return _say(text, EXIT_INTERNAL)
     return code if isinstance(code, int) else 0
 

@@ -47,7 +47,7 @@ def run(
     from agent_litmus.config import load_config
     from agent_litmus.formats.json_report import report_json
     from agent_litmus.formats.terminal import last_line, print_summary
-    from agent_litmus.verdict.exit import exit_code
+    from agent_litmus.verdict.exit import EXIT_CODES
 
     settings = load_config(
         config,
@@ -74,4 +74,4 @@ def run(
 
         print_summary(outcome.report, Console(highlight=False, emoji=False, markup=False))
         sys.stdout.write(f"report: {outcome.directory / 'report.json'}\n{last_line(outcome.report)}\n")
-    return exit_code(outcome.report.verdict, outcome.report.reasons)
+    return EXIT_CODES[outcome.report.verdict]

@@ -30,6 +30,6 @@ def _escape(char: str) -> str:
 
 def _neutral(line: str) -> str:
     stripped = line.lstrip()
-    if stripped.startswith("::") or stripped.startswith("##["):
+    if stripped.startswith(("::", "##[")):
         return line[: len(line) - len(stripped)] + stripped[0] + " " + stripped[1:]
     return line

@@ -108,7 +108,9 @@ def _findings_table(report: Report) -> Table:
     for name in ("coupling", "state", "seen"):
         table.add_column(name, overflow="fold")
     for finding in report.findings:
-        state = f"{finding.state} ({finding.strength})" if finding.state is FindingState.ALARM else str(finding.state)
+        state = (
+            f"{finding.state} ({finding.strength})" if finding.state is FindingState.ALARM else str(finding.state)
+        )
         style = {"clear": "green", "alarm": "red", "not_applicable": "dim"}.get(finding.state, "yellow")
         table.add_row(finding.signal, Text(state, style=style), one_line(finding.seen, 240))
     return table

@@ -43,7 +43,7 @@ class Effect:
     - http ``request``: ``method``, ``host``, ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped)
     - signals ``kill``: ``target``, ``signal``
     - processes ``leftover``: ``count``
-    - tools ``list``: ``count``; ``call``: ``tool``, ``arguments`` (mapping), ``ok`` (bool), ``result`` (text, capped)
+    - tools ``list``: ``count``; ``call``: ``tool``, ``arguments`` (mapping), ``ok`` (bool), ``result`` (capped)
     - tools ``mail``: ``to``, ``subject``, ``body``; ``ticket``: ``id``, ``title``, ``body``
     """
 

@@ -1,11 +1,11 @@
 """What the sessions of a run share, and a probe rendered for one of them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_litmus.records.config import RunConfig
-from agent_litmus.records.probe import Environment, Probe, Suite
+from agent_litmus.records.probe import Check, Environment, Probe, Suite
 from agent_litmus.run.sightings import TokenBook
 from agent_litmus.sandbox.protocol import Provider
 from agent_litmus.services.gateway import Gateway
@@ -27,6 +27,14 @@ class RunContext:
     """Tree digest of the verified snapshot."""
     verified_build: str
     """The build digest that this snapshot proves."""
+    uninvited: Mapping[str, tuple[Check, ...]]
+    """Host task to the forbidden checks of the injections it is crossed with: nobody asks for them in a control."""
+
+    def forbidden(self, probe: Probe) -> tuple[Check, ...]:
+        """The forbidden checks that a session of ``probe`` is evaluated against."""
+        if probe.injection is not None:
+            return probe.injection.forbidden
+        return self.uninvited.get(probe.host.id, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +62,15 @@ def render_probe(probe: Probe, tokens: Mapping[str, str]) -> Rendered:
     environment = render_environment(raw, tokens=tokens, slots=slots)
     prompt = render(probe.host.prompt, tokens=tokens, secrets=known, slots={})
     return Rendered(probe, environment, prompt, injected if probe.carrier else "", tokens, slots)
+
+
+def uninvited_checks(suite: Suite) -> dict[str, tuple[Check, ...]]:
+    """For :attr:`RunContext.uninvited`; ids are prefixed with their injection's, so that they stay unique."""
+    found: dict[str, dict[str, Check]] = {}
+    for probe in suite.probes:
+        if probe.injection is not None and probe.carrier is not None:
+            checks = found.setdefault(probe.host.id, {})
+            for check in probe.injection.forbidden:
+                name = f"{probe.injection.id}/{check.id}"
+                checks[name] = replace(check, id=name)
+    return {host: tuple(checks.values()) for host, checks in found.items()}

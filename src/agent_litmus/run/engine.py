@@ -4,10 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 
 import anyio
 
-from agent_litmus.records.probe import Plan, PlannedEpisode, Probe
+from agent_litmus.errors import LitmusJournalError
+from agent_litmus.records.probe import Condition, EpisodeKey, Plan, PlannedEpisode, Probe
 from agent_litmus.records.session import SessionRecord
+from agent_litmus.run.context import RunContext
 from agent_litmus.run.journal import Journal
-from agent_litmus.run.session import RunContext, run_session
+from agent_litmus.run.session import run_session
 
 Progress = Callable[[SessionRecord], None]
 
@@ -26,7 +28,7 @@ async def run_plan(
     Raises:
         LitmusJournalError: A record could not be written; sessions in flight are torn down.
     """
-    done = {record.key: record for record in journal.records}
+    done = _journalled(journal, plan)
     probes = {(probe.id, probe.condition): probe for probe in context.suite.probes}
     todo = iter([episode for episode in plan.episodes if episode.key not in done])
     try:
@@ -38,12 +40,28 @@ async def run_plan(
     return tuple(done[episode.key] for episode in plan.episodes)
 
 
+def _journalled(journal: Journal, plan: Plan) -> dict[EpisodeKey, SessionRecord]:
+    """The journal's records by key; a stranger or a duplicate means the journal is not this run's alone."""
+    planned = {episode.key for episode in plan.episodes}
+    done: dict[EpisodeKey, SessionRecord] = {}
+    for record in journal.records:
+        if record.key in done or record.key not in planned:
+            what = "stands in it twice" if record.key in done else "is not in the plan"
+            raise LitmusJournalError(
+                f"{journal.path}: damaged journal: episode {record.key} {what}",
+                hint="start a new run; a damaged journal is never scored",
+                slug="damaged-journal",
+            )
+        done[record.key] = record
+    return done
+
+
 async def _work(
     context: RunContext,
     todo: Iterator[PlannedEpisode],
-    probes: Mapping[tuple[str, str], Probe],
+    probes: Mapping[tuple[str, Condition], Probe],
     journal: Journal,
-    done: dict[object, SessionRecord],
+    done: dict[EpisodeKey, SessionRecord],
     progress: Progress,
 ) -> None:
     for planned in todo:

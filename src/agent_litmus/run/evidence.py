@@ -34,6 +34,8 @@ class Served:
     tool_calls: int
     sink_effects: tuple[Effect, ...]
     sent: frozenset[str]
+    dropped: Mapping[Channel, int]
+    """Channel to the number of records that did not fit its buffer."""
     catches_http: bool
     catches_dns: bool
 
@@ -91,7 +93,7 @@ def assemble(
         delivery=delivery,
         delivery_why=delivery_why,
         host_checks=evaluate(probe.host.checks, observed),
-        forbidden_checks=evaluate(probe.injection.forbidden, observed) if probe.injection else (),
+        forbidden_checks=evaluate(context.forbidden(probe), observed),
         effects=effects,
         model_calls=served.model_calls,
         tool_calls=served.tool_calls,
@@ -139,6 +141,8 @@ def session_channels(
         states[Channel.DNS] = ChannelReport(Channel.DNS, ChannelState.OBSERVED)
     if served.catches_http:
         states[Channel.HTTP] = _http_state(states.get(Channel.CONNECT), effects)
+    for channel, count in served.dropped.items():
+        states[channel] = ChannelReport(channel, ChannelState.PARTIAL, f"{count} records did not fit the buffer")
     return tuple(states[channel] for channel in Channel if channel in states)
 
 

@@ -179,7 +179,9 @@ def _parse(path: Path, data: bytes) -> tuple[JournalHeader, tuple[SessionRecord,
     lines = data.splitlines()
     if not lines:
         raise LitmusJournalError(
-            f"{path}:1: the journal has no header", hint="start a new run; this one never began", slug="empty-journal"
+            f"{path}:1: the journal has no header",
+            hint="start a new run; this one never began",
+            slug="empty-journal",
         )
     header = _header(path, _json_line(path, 1, lines[0]))
     return header, tuple(_sessions(path, lines))

@@ -5,11 +5,13 @@ import time
 from functools import partial
 
 from agent_litmus.errors import LitmusError
+from agent_litmus.records.effect import Channel
 from agent_litmus.records.probe import Check, CheckKind, PlannedEpisode, Probe
 from agent_litmus.records.session import ExitKind, ProcessExit, SessionRecord
 from agent_litmus.run.context import Rendered, RunContext, render_probe
 from agent_litmus.run.evidence import Served, Witnessed, assemble
 from agent_litmus.sandbox.protocol import CommandResult, Limits, SandboxSession, SandboxSpec
+from agent_litmus.services.gateway import GatewaySession
 from agent_litmus.services.serve import serve_session
 from agent_litmus.services.sink import SinkSession
 from agent_litmus.services.tools import ToolSession
@@ -63,45 +65,56 @@ async def _drive(
     watch = (rendered.injected_text,) if rendered.injected_text else ()
     begun = time.monotonic()
     clock = partial(_elapsed, begun)
-    gateway = context.gateway.session(session_id, clock=clock)
+    gateway = context.gateway.session(session_id)
     tools = ToolSession(rendered.environment, watch=watch, clock=clock)
     sink = SinkSession(rendered.environment, watch=watch, clock=clock)
     launch = context.target.launch(
-        LaunchContext(
-            session.paths, rendered.probe, rendered.prompt, planned.key.seed, session_id, rendered.value
-        )
+        LaunchContext(session.paths, rendered.probe, rendered.prompt, planned.key.seed, session_id, rendered.value)
     )
     listeners = await session.start(launch)
-    async with serve_session(listeners, gateway, tools, sink):
+    async with serve_session(listeners, gateway, tools, sink) as serving:
         result = await session.wait()
-    commands = await _run_commands(session, rendered)
+    if serving.failures:
+        raise LitmusError(f"a service of the session failed: {serving.failures[0]!r}", hint="report this defect")
+    commands = await _run_commands(session, rendered, context.forbidden(rendered.probe))
     served = Served(
         model_calls=gateway.calls,
         tool_effects=tools.effects,
         tool_calls=tools.calls,
         sink_effects=sink.effects,
         sent=tools.sent | sink.sent,
+        dropped=_dropped(gateway, tools, sink),
         catches_http=bool(listeners.http),
         catches_dns=listeners.dns is not None,
     )
-    return served, Witnessed(session_id, session.paths, result, session.effects(), session.facts(), session.read, commands)
+    return served, Witnessed(
+        session_id, session.paths, result, session.effects(), session.facts(), session.read, commands
+    )
 
 
 def _elapsed(begun: float) -> float:
     return time.monotonic() - begun
 
 
-async def _run_commands(session: SandboxSession, rendered: Rendered) -> dict[str, CommandResult]:
+def _dropped(gateway: GatewaySession, tools: ToolSession, sink: SinkSession) -> dict[Channel, int]:
+    """Records that did not fit a service's buffer, by channel."""
+    counts = {
+        Channel.MODEL: gateway.count - len(gateway.calls),
+        Channel.TOOLS: tools.dropped,
+        Channel.HTTP: sink.dropped,
+        Channel.DNS: sink.dropped,
+    }
+    return {channel: count for channel, count in counts.items() if count > 0}
+
+
+async def _run_commands(
+    session: SandboxSession, rendered: Rendered, forbidden: tuple[Check, ...]
+) -> dict[str, CommandResult]:
     """Run the commands that checks ask for, in the session's final state."""
     results = {}
-    for check in _checks(rendered.probe):
+    for check in (*rendered.probe.host.checks, *forbidden):
         if check.kind is CheckKind.COMMAND:
-            argv = [
-                session.paths.python if part == "{python}" else str(part) for part in rendered.value(check.params["argv"])
-            ]
-            results[check.id] = await session.command(tuple(argv), _COMMAND_SECONDS)
+            argv = [str(part) for part in rendered.value(check.params["argv"])]
+            filled = tuple(session.paths.python if part == "{python}" else part for part in argv)
+            results[check.id] = await session.command(filled, _COMMAND_SECONDS)
     return results
-
-
-def _checks(probe: Probe) -> tuple[Check, ...]:
-    return probe.host.checks + (probe.injection.forbidden if probe.injection else ())

@@ -18,7 +18,9 @@ class TokenBook:
     """Well-formed tokens that stand in the agent's own files; they are given to every session."""
 
     @classmethod
-    def of(cls, plan: Plan, alphabets: Mapping[str, TokenAlphabet], snapshot_texts: Iterable[str] = ()) -> "TokenBook":
+    def of(
+        cls, plan: Plan, alphabets: Mapping[str, TokenAlphabet], snapshot_texts: Iterable[str] = ()
+    ) -> "TokenBook":
         """The book of a plan."""
         minted = {token: episode.key for episode in plan.episodes for token in episode.tokens.values()}
         found = frozenset(
@@ -71,9 +73,7 @@ def _tokens_in(
             yield slot_of.get(value, first_slot), value
 
 
-def _sighting(
-    book: TokenBook, own: Mapping[str, str], given: str, key: tuple[str, str, str]
-) -> TokenSighting:
+def _sighting(book: TokenBook, own: Mapping[str, str], given: str, key: tuple[str, str, str]) -> TokenSighting:
     slot, value, where = key
     is_own = value in own.values()
     minted_for = book.minted.get(value)

@@ -1,0 +1,77 @@
+import pytest
+
+from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
+from agent_litmus.records.session import ExitKind, ProcessExit
+from agent_litmus.run.evidence import _http_state, read_answer
+from agent_litmus.sandbox.protocol import ProcessResult
+
+CLEAN = ProcessExit(ExitKind.EXITED, 0)
+
+
+def result(
+    stdout: bytes = b"done", ended: ProcessExit = CLEAN, file: bytes | None = None, *, truncated: bool = False
+) -> ProcessResult:
+    return ProcessResult(ended, stdout, b"on stderr", file, truncated, 0.1)
+
+
+def test_the_answer_file_wins_over_standard_output_and_stderr_never_counts() -> None:
+    assert read_answer(result()) == ("done", "")
+    assert read_answer(result(file=b" from the file \n")) == ("from the file", "")
+    assert read_answer(result(b"\xff\xfe ok")) == ("\ufffd\ufffd ok", "")
+
+
+@pytest.mark.parametrize("stdout", [b"", b" \n", b"{}", b"null", b"[]", b"None", b'""'])
+def test_an_empty_answer_is_not_assessable(stdout: bytes) -> None:
+    assert read_answer(result(stdout))[1]
+    assert read_answer(result(b"text", file=stdout))[1]
+
+
+@pytest.mark.parametrize(
+    ("ended", "word"),
+    [
+        (ProcessExit(ExitKind.NOT_STARTED, None, "no such file"), "could not be started: no such file"),
+        (ProcessExit(ExitKind.TIMEOUT, None, "after 5 s"), "in time"),
+        (ProcessExit(ExitKind.SIGNALED, 11), "signal 11"),
+        (ProcessExit(ExitKind.EXITED, 3), "status 3"),
+    ],
+)
+def test_a_bad_end_makes_the_answer_unassessable_whatever_it_says(ended: ProcessExit, word: str) -> None:
+    assert word in read_answer(result(b"I refuse to do that.", ended))[1]
+
+
+def test_cut_output_is_not_assessable_but_a_whole_answer_file_is() -> None:
+    assert "cap" in read_answer(result(truncated=True))[1]
+    assert read_answer(result(file=b"ok", truncated=True)) == ("ok", "")
+
+
+SEEN = ChannelReport(Channel.CONNECT, ChannelState.OBSERVED)
+
+
+@pytest.mark.parametrize(
+    ("connect", "effects", "expected"),
+    [
+        (SEEN, [], ChannelState.OBSERVED),
+        (None, [], ChannelState.PARTIAL),
+        (ChannelReport(Channel.CONNECT, ChannelState.PARTIAL, "lost"), [], ChannelState.PARTIAL),
+        (SEEN, [Effect(Channel.HTTP, "bytes", Outcome.EXECUTED, {"port": 443})], ChannelState.PARTIAL),
+        (
+            SEEN,
+            [Effect(Channel.CONNECT, "connect", Outcome.ATTEMPTED, {"family": "inet", "port": 22})],
+            ChannelState.PARTIAL,
+        ),
+        (
+            SEEN,
+            [Effect(Channel.CONNECT, "connect", Outcome.ATTEMPTED, {"family": "unix", "address": "/x"})],
+            ChannelState.OBSERVED,
+        ),
+        (
+            SEEN,
+            [Effect(Channel.CONNECT, "connect", Outcome.EXECUTED, {"family": "inet", "port": 80})],
+            ChannelState.OBSERVED,
+        ),
+    ],
+)
+def test_http_is_observed_only_if_every_connection_was_read(
+    connect: ChannelReport | None, effects: list[Effect], expected: ChannelState
+) -> None:
+    assert _http_state(connect, effects).state is expected

@@ -1,0 +1,133 @@
+import errno
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from agent_litmus.errors import LitmusJournalError
+from agent_litmus.records.effect import Channel, Effect, Outcome
+from agent_litmus.records.session import SessionRecord
+from agent_litmus.run.journal import JournalHeader, create, ensure_same_run, read, resume
+
+Make = Callable[..., SessionRecord]
+
+
+def test_what_was_appended_is_read_back_exactly(tmp_path: Path, header: JournalHeader, record: Make) -> None:
+    path = tmp_path / "run" / "journal.jsonl"
+    effect = Effect(Channel.EXEC, "exec", Outcome.EXECUTED, {"argv": ["a", "\u2028"], "path": "/x"}, 0.25, 7)
+    written = [record(0, effects=(effect,)), record(1, answer=None, answer_why="it crashed")]
+    journal = create(path, header)
+    for item in written:
+        journal.append(item)
+    journal.close()
+    assert read(path) == (header, tuple(written))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
+@given(cut=st.integers(min_value=1, max_value=400))
+def test_a_kill_in_the_middle_of_a_line_loses_that_line_alone(
+    tmp_path: Path, header: JournalHeader, record: Make, cut: int
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.unlink(missing_ok=True)
+    journal = create(path, header)
+    journal.append(record(0))
+    whole = path.stat().st_size
+    journal.append(record(1))
+    journal.close()
+    torn = path.read_bytes()[: max(whole, path.stat().st_size - cut)]
+    path.write_bytes(torn)
+    resumed = resume(path)
+    assert [item.order for item in resumed.records] == [0]
+    resumed.append(record(1))
+    resumed.close()
+    assert [item.order for item in read(path)[1]] == [0, 1]
+
+
+@pytest.mark.parametrize("line", [b"nonsense\n", b"[]\n", b'{"type":"session","record":{}}\n', b"\n"])
+def test_damage_before_the_last_line_is_an_error_that_names_the_line(
+    tmp_path: Path, header: JournalHeader, record: Make, line: bytes
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = create(path, header)
+    journal.close()
+    path.write_bytes(path.read_bytes() + line)
+    before = path.read_bytes()
+    with pytest.raises(LitmusJournalError, match=r"journal\.jsonl:2: damaged"):
+        resume(path)
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"type":"other"}\n')
+    with pytest.raises(LitmusJournalError, match="not a journal header"):
+        resume(path)
+    path.write_text("")
+    with pytest.raises(LitmusJournalError, match="no header"):
+        resume(path)
+    with pytest.raises(LitmusJournalError, match="cannot be opened"):
+        resume(tmp_path / "absent" / "journal.jsonl")
+
+
+def test_a_live_journal_cannot_be_resumed(tmp_path: Path, header: JournalHeader) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = create(path, header)
+    with pytest.raises(LitmusJournalError, match="another process"):
+        resume(path)
+    journal.close()
+    resume(path).close()
+
+
+def test_an_existing_journal_is_never_overwritten(tmp_path: Path, header: JournalHeader) -> None:
+    path = tmp_path / "journal.jsonl"
+    create(path, header).close()
+    with pytest.raises(LitmusJournalError, match="cannot be created"):
+        create(path, header)
+
+
+@pytest.mark.parametrize(
+    ("field", "word"),
+    [
+        ("agent_digest", "agent build"),
+        ("suite_digest", "suite"),
+        ("config_digest", "configuration"),
+        ("plan_digest", "plan"),
+        ("schema_version", "format"),
+    ],
+)
+def test_resuming_another_run_is_refused_and_says_what_changed(
+    tmp_path: Path, header: JournalHeader, field: str, word: str
+) -> None:
+    journal = create(tmp_path / "journal.jsonl", header)
+    other = replace(header, **{field: 99 if field == "schema_version" else "sha256:other"})
+    with pytest.raises(LitmusJournalError, match=word):
+        ensure_same_run(journal, other)
+    ensure_same_run(journal, header)
+    journal.close()
+
+
+def test_a_full_disk_leaves_the_journal_whole(
+    tmp_path: Path, header: JournalHeader, record: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = create(path, header)
+    journal.append(record(0))
+    real = os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        if len(data) <= 20:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(descriptor, bytes(data[: len(data) // 2]))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        with pytest.raises(LitmusJournalError, match="No space left") as caught:
+            journal.append(record(1))
+    assert "--resume" in caught.value.hint
+    journal.close()
+    assert [item.order for item in read(path)[1]] == [0]
