@@ -1,5 +1,6 @@
 """Pydantic's complaints as located lines, unknown fields with a suggestion."""
 
+import re
 from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -9,6 +10,17 @@ from pydantic import BaseModel, ValidationError
 from agent_litmus.located.document import KeyPath, Located, raise_all, suggest
 
 M = TypeVar("M", bound=BaseModel)
+
+_TEXTS = {
+    "bool_type": "should be true or false",
+    "dict_type": "should be a mapping",
+    "float_type": "should be a number",
+    "int_type": "should be a whole number",
+    "list_type": "should be a list",
+    "model_type": "should be a mapping",
+    "string_type": "should be text",
+    "tuple_type": "should be a list",
+}
 
 
 def validate(model: type[M], located: Located) -> M:
@@ -63,9 +75,15 @@ def _message(model: type[BaseModel], path: KeyPath, detail: Any) -> str:
 def _words(detail: Any) -> str:
     if detail["type"] in {"value_error", "assertion_error"}:
         return str(detail.get("ctx", {}).get("error", detail["msg"]))
-    text = str(detail["msg"]).removeprefix("Input ")
-    shown = repr(detail["input"])
-    return f"{text}, not {shown if len(shown) <= 60 else shown[:57] + '…'}"
+    if detail["type"] == "literal_error" and isinstance(detail["input"], str):
+        known = re.findall("'([^']*)'", detail["ctx"]["expected"])
+        return f"unknown value {_cut(repr(detail['input']))}{suggest(detail['input'], known)}"
+    text = _TEXTS.get(detail["type"]) or str(detail["msg"]).removeprefix("Input ")
+    return f"{text}, not {_cut(repr(detail['input']))}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _fields_at(model: type[BaseModel], path: KeyPath) -> set[str]:

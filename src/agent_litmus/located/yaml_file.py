@@ -123,6 +123,9 @@ class _Builder:
                 self.problems.append((path, "merge keys ('<<') are not supported; repeat the fields"))
                 continue
             self._text += len(key_node.value)
+            if _broken(key_node.value):
+                self.problems.append((path, _BROKEN))
+                continue
             child = (*path, key_node.value)
             if key_node.value in result:
                 first, again = self.lines[child], key_node.start_mark.line + 1
@@ -134,8 +137,8 @@ class _Builder:
 
     def _scalar(self, node: ScalarNode, path: KeyPath) -> Any:
         self._text += len(node.value)
-        if any("\ud800" <= char <= "\udfff" for char in node.value):
-            self.problems.append((path, "the text holds half of a surrogate pair, which is not a character"))
+        if _broken(node.value):
+            self.problems.append((path, _BROKEN))
             return ""
         parse = _SCALARS.get(node.tag)
         if parse is None:
@@ -146,6 +149,13 @@ class _Builder:
         except ValueError as error:
             self.problems.append((path, str(error)))
             return None
+
+
+_BROKEN = "the text holds half of a surrogate pair, which is not a character"
+
+
+def _broken(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _show_tag(tag: str) -> str:

@@ -50,8 +50,8 @@ def test_every_error_is_reported_at_once_with_its_line() -> None:
         "f.yaml:3: $.items[0].siez: unknown field 'siez'; did you mean 'size'?",
         "f.yaml:4: $.items[1]: the field 'name' is missing",
         "f.yaml:4: $.items[1].size: should be greater than or equal to 1, not 0",
-        "f.yaml:6: $.table.x.name: should be a valid string, not 5",
-        "f.yaml:7: $.either: should be a valid integer, not [1] or: should be a valid string, not [1]",
+        "f.yaml:6: $.table.x.name: should be text, not 5",
+        "f.yaml:7: $.either: should be a whole number, not [1] or: should be text, not [1]",
     )
 
 
