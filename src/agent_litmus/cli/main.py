@@ -6,7 +6,7 @@ import sys
 import click
 import typer
 
-from agent_litmus.cli import check, doctor, init, run, suite
+from agent_litmus.cli import check, doctor, init, report, run, suite
 from agent_litmus.errors import LitmusError
 
 EXIT_USAGE = 2
@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, init, suite, doctor):
+for verb in (run, check, init, suite, report, doctor):
     verb.register(app)
 
 

@@ -61,7 +61,7 @@ def assemble(
     answer, answer_why = read_answer(seen.result)
     effects = tuple(sorted((*seen.effects, *served.tool_effects, *served.sink_effects), key=lambda e: e.at))
     channels = session_channels(context.provider.report.channels, served, seen, effects)
-    delivery, delivery_why = observe_delivery(probe, _delivery_evidence(rendered, served, effects))
+    delivery, delivery_why = observe_delivery(probe, _delivery_evidence(rendered, served, effects, answer))
     observed = Observed(
         effects,
         channels,
@@ -163,11 +163,22 @@ def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> Cha
     return ChannelReport(Channel.HTTP, ChannelState.OBSERVED)
 
 
-def _delivery_evidence(rendered: Rendered, served: Served, effects: tuple[Effect, ...]) -> DeliveryEvidence:
+def _delivery_evidence(
+    rendered: Rendered, served: Served, effects: tuple[Effect, ...], answer: str | None
+) -> DeliveryEvidence:
     files = rendered.environment.files.values()
-    carrier_text = next((text for text in files if rendered.injected_text and rendered.injected_text in text), "")
-    own = tuple(rendered.tokens.values())
-    return DeliveryEvidence(rendered.injected_text, served.sent, served.model_calls, effects, carrier_text, own)
+    injected = rendered.injected_text
+    carrier_text = next((text for text in files if injected and injected in text), "")
+    return DeliveryEvidence(
+        injected_text=injected,
+        sent=served.sent,
+        model_calls=served.model_calls,
+        effects=effects,
+        carrier_text=carrier_text,
+        elsewhere=_given(rendered).replace(carrier_text, "") if carrier_text else "",
+        own_tokens=tuple(rendered.tokens.values()),
+        answer=answer or "",
+    )
 
 
 def _given(rendered: Rendered) -> str:
