@@ -1,0 +1,122 @@
+"""The bubblewrap provider: contains a session in namespaces and observes it from outside."""
+
+import asyncio
+import secrets
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from agent_litmus.records.effect import ProviderReport
+from agent_litmus.sandbox import cage, files
+from agent_litmus.sandbox.base import Base, existing
+from agent_litmus.sandbox.binary import Binary, find_bubblewrap
+from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
+from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
+from agent_litmus.sandbox.launcher import Launcher
+from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
+from agent_litmus.sandbox.stub_config import STUB
+
+
+class BubblewrapProvider:
+    """Makes sessions under bubblewrap. Use it from one event loop.
+
+    Args:
+        mounts: What every session may read.
+        base: Directory for the run's temporary state, on a file system that can hold an overlay's upper layer;
+            ``None``: the system's temporary directory.
+
+    Raises:
+        LitmusSandboxError: No usable bubblewrap, or a directory that is missing or unreadable.
+    """
+
+    def __init__(self, mounts: RunMounts, *, base: Path | None = None) -> None:
+        self.reason = ""
+        self._mounts = existing(mounts)
+        self._binary = find_bubblewrap()
+        self._base = Base(mounts.snapshot)
+        self._top = Path(tempfile.mkdtemp(prefix="agent-litmus-", dir=base))
+        try:
+            self._state = _make_state(self._top)
+            self._launcher = Launcher([self._state, STUB.parent, *_sources(self._mounts, self._binary)])
+        except BaseException:
+            files.remove_tree(self._top)
+            raise
+        self._sessions: set[BubblewrapSession] = set()
+        self._closed = False
+
+    @property
+    def report(self) -> ProviderReport:
+        """What this provider observes and enforces on this host."""
+        return bubblewrap_report(self._binary.version, self._binary.digest)
+
+    async def open(self, spec: SandboxSpec) -> BubblewrapSession:
+        """Make a session's workspace and paths; nothing runs yet.
+
+        Raises:
+            LitmusSandboxError: The workspace could not be made.
+        """
+        slot = self._launcher.take_slot()
+        directory = self._state / f"{slot}-{secrets.token_hex(8)}"
+        try:
+            digest = await asyncio.to_thread(self._make, directory, spec, self._launcher.uid(slot))
+        except BaseException:
+            self._launcher.free_slot(slot)
+            files.remove_tree(directory)
+            raise
+        session = BubblewrapSession(spec, self._place(directory, slot), self._launcher, self._base.verify, digest)
+        session.on_close = self._forget(session, slot)
+        self._sessions.add(session)
+        return session
+
+    def _make(self, directory: Path, spec: SandboxSpec, uid: int | None) -> str:
+        digest = self._base.verify()
+        directory.mkdir(mode=0o700)
+        for name in ("lower", "upper", "work", "run", "answer"):
+            (directory / name).mkdir(mode=0o755)
+        files.write_tree(directory / "lower", spec.files)
+        files.give(directory, uid)
+        return digest
+
+    def _place(self, directory: Path, slot: int) -> Place:
+        seen = self._launcher.seen
+        layout = cage.Layout(
+            etc=seen(self._state / "etc"),
+            stub=seen(STUB.parent),
+            empty=seen(self._state / "empty"),
+            snapshot=seen(self._mounts.snapshot),
+            mounts=[Mount(Path(seen(m.source)), m.target) for m in self._mounts.mounts],
+            masked=self._mounts.masked,
+            session=seen(directory),
+        )
+        return Place(seen(self._binary.path), layout, directory, str(self._mounts.python), self._launcher.uid(slot))
+
+    def _forget(self, session: BubblewrapSession, slot: int) -> Callable[[], None]:
+        def forget() -> None:
+            self._sessions.discard(session)
+            self._launcher.free_slot(slot)
+
+        return forget
+
+    async def close(self) -> None:
+        """Close every open session and remove the run's state; safe to call twice."""
+        if self._closed:
+            return
+        self._closed = True
+        for session in tuple(self._sessions):
+            await session.close()
+        self._launcher.close()
+        await asyncio.to_thread(files.remove_tree, self._top)
+
+
+def _make_state(top: Path) -> Path:
+    state = top / "state"
+    state.mkdir(mode=0o711)
+    for name in ("etc", "empty"):
+        (state / name).mkdir(mode=0o755)
+    cage.write_etc(state / "etc")
+    return state
+
+
+def _sources(mounts: RunMounts, binary: Binary) -> list[Path]:
+    executable = binary.path.parents[2] if binary.libraries else binary.path.parent
+    return [executable, mounts.snapshot, *(m.source for m in mounts.mounts)]

@@ -1,0 +1,217 @@
+"""One session under bubblewrap."""
+
+import asyncio
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_litmus.errors import LitmusSandboxError
+from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
+from agent_litmus.records.session import ExitKind, ProcessExit
+from agent_litmus.sandbox import cage, files, inspect_process, seccomp
+from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
+from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
+from agent_litmus.sandbox.confined import Confined, Ending, Opened
+from agent_litmus.sandbox.diff import file_effects
+from agent_litmus.sandbox.launcher import Launcher
+from agent_litmus.sandbox.protocol import (
+    CommandResult,
+    Launch,
+    Listeners,
+    ProcessResult,
+    SandboxPaths,
+    SandboxSpec,
+    SessionFacts,
+)
+from agent_litmus.sandbox.stub_config import GATEWAY_PORT, TOOLS_PORT, stub_config
+from agent_litmus.sandbox.tree import Tree, overlaid, read_tree
+from agent_litmus.sandbox.witness import Witness
+
+_ANSWER_BYTES = 1 << 20
+_STUB = f"{cage.STUB_DIRECTORY}/stub.py"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session lives."""
+
+    bubblewrap: str
+    """The executable, as the launcher sees it."""
+    layout: cage.Layout
+    directory: Path
+    """The session's own directory on the host."""
+    python: str
+    uid: int | None
+
+
+class BubblewrapSession:
+    """One isolated, observed session; see the protocol for its life."""
+
+    def __init__(
+        self, spec: SandboxSpec, place: Place, launcher: Launcher, verify: Callable[[], str], digest: str
+    ) -> None:
+        self._spec, self._place, self._launcher = spec, place, launcher
+        self._verify, self._digest = verify, digest
+        self._env: Mapping[str, str] = {}
+        self._agent: Confined | None = None
+        self._witness: Witness | None = None
+        self._before, self._after = Tree(), Tree()
+        self._ending: Ending | None = None
+        self._effects: tuple[Effect, ...] = ()
+        self._workspace_fresh: bool | None = None
+        self._base_unchanged: bool | None = None
+        self._closed = False
+        self.on_close: Callable[[], None] = lambda: None
+
+    @property
+    def paths(self) -> SandboxPaths:
+        """Paths and URLs inside."""
+        return SandboxPaths(
+            workspace=cage.WORKSPACE,
+            agent=cage.AGENT,
+            home=cage.HOME,
+            python=self._place.python,
+            answer=f"{cage.ANSWER_DIRECTORY}/answer.txt",
+            prompt_file=f"{cage.RUN}/prompt.txt",
+            mcp_config=f"{cage.RUN}/mcp.json",
+            gateway_url=f"http://127.0.0.1:{GATEWAY_PORT}",
+            tools_url=f"http://127.0.0.1:{TOOLS_PORT}/mcp",
+        )
+
+    async def start(self, launch: Launch) -> Listeners:
+        """Start the agent.
+
+        Raises:
+            LitmusSandboxError: The sandbox could not be set up; nothing runs.
+        """
+        if self._agent is not None or self._closed:
+            raise LitmusSandboxError("a session can be started only once", hint="open a new session")
+        await asyncio.to_thread(self._prepare, launch)
+        self._env = environment(launch, cage.HOME, cage.WORKSPACE, "/tmp")  # noqa: S108  the sandbox's own
+        self._agent = Confined(self._launcher, self._place.uid, self._spec.limits.output_bytes)
+        opened = await self._enter(self._agent, launch.argv, launch.stdin, witnessed=True)
+        self._watch(opened, self._agent)
+        return Listeners(opened.gateway, opened.tools, opened.dns, opened.sinks)
+
+    def _prepare(self, launch: Launch) -> None:
+        write_launch_files(launch, cage.RUN, self._place.directory / "run")
+        files.give(self._place.directory / "run", self._place.uid)
+        self._before = read_tree(self._place.directory / "lower")
+        untouched = not any((self._place.directory / "upper").iterdir())
+        self._workspace_fresh = untouched and holds_exactly(self._before, self._spec)
+
+    async def _enter(self, cell: Confined, argv: tuple[str, ...], stdin: bytes, *, witnessed: bool) -> Opened:
+        try:
+            config = stub_config(argv, self._env, self._spec.limits, self._spec.sink_ports, witnessed=witnessed)
+        except ValueError as error:
+            raise LitmusSandboxError(f"the command cannot be passed on: {error}", hint="shorten it") from error
+        options = cage.arguments(self._place.layout, self._spec.limits.disk_bytes, keep=witnessed)
+        return await cell.start([self._place.bubblewrap, *options], self._place.python, _STUB, config, stdin)
+
+    def _watch(self, opened: Opened, agent: Confined) -> None:
+        if opened.listener is None:
+            return
+        self._witness = Witness(
+            opened.listener,
+            first=agent.first,
+            names=seccomp.call_names(platform.machine()),
+            ports=frozenset({GATEWAY_PORT, TOOLS_PORT, *self._spec.sink_ports}),
+            began=agent.began,
+        )
+        self._witness.start()
+
+    async def wait(self) -> ProcessResult:
+        """Wait for the agent to end or the deadline to pass; afterwards no process of the session lives."""
+        agent = self._started()
+        self._ending = await agent.wait(self._spec.limits.wall_seconds)
+        if self._witness is not None:
+            self._witness.stop()
+        await asyncio.to_thread(self._observe, self._ending)
+        return ProcessResult(
+            exit=self._ending.exit,
+            stdout=agent.stdout.kept,
+            stderr=agent.stderr.kept,
+            answer_file=files.read_layers((self._place.directory / "answer",), "answer.txt", _ANSWER_BYTES),
+            truncated=agent.stdout.truncated or agent.stderr.truncated,
+            duration=self._ending.duration,
+        )
+
+    def _started(self) -> Confined:
+        if self._agent is None:
+            raise LitmusSandboxError("the session was not started", hint="call start first")
+        return self._agent
+
+    def _observe(self, ending: Ending) -> None:
+        directory = self._place.directory
+        self._after = overlaid(self._before, directory / "upper")
+        self._base_unchanged = self._verify() == self._digest and read_tree(directory / "lower") == self._before
+        found = list(self._witness.effects) if self._witness is not None else []
+        found += file_effects(self._before, self._after, ending.duration)
+        if ending.leftovers:
+            detail = {"count": ending.leftovers}
+            found.append(Effect(Channel.PROCESSES, "leftover", Outcome.EXECUTED, detail, ending.duration))
+        self._effects = tuple(found)
+
+    async def command(self, argv: tuple[str, ...], timeout: float) -> CommandResult:  # noqa: ASYNC109  the protocol's
+        """Run a command in the session's final state, after ``wait``; its changes are lost."""
+        if self._ending is None:
+            return CommandResult(None, b"", b"", "the session has not ended")
+        cell = Confined(self._launcher, self._place.uid, self._spec.limits.output_bytes)
+        try:
+            (await self._enter(cell, argv, b"", witnessed=False)).close()
+            ending = await cell.wait(timeout)
+            return _command_result(ending.exit, cell)
+        except LitmusSandboxError as error:
+            return CommandResult(None, b"", b"", error.message)
+        finally:
+            await cell.close()
+
+    def effects(self) -> tuple[Effect, ...]:
+        """Witnessed effects, after ``wait``."""
+        return self._effects
+
+    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
+        """Final content of a workspace file, capped; ``None`` if absent, not a regular file or outside."""
+        return files.read_layers((self._place.directory / "upper", self._place.directory / "lower"), path, limit)
+
+    def facts(self) -> SessionFacts:
+        """What was witnessed of the session itself, after ``wait``."""
+        first = self._witness.first_exec if self._witness is not None else None
+        own = inspect_process.namespace_of(0, "pid")
+        fresh = None if first is None else first[0] not in {"", own} and first[1] == 2
+        return SessionFacts(self._digest, fresh, self._workspace_fresh, self._base_unchanged, self._channels())
+
+    def _channels(self) -> tuple[ChannelReport, ...]:
+        return tuple(self._channel(report) for report in bubblewrap_report("", "").channels)
+
+    def _channel(self, report: ChannelReport) -> ChannelReport:
+        name = report.channel
+        witnessed = name in {Channel.EXEC, Channel.CONNECT, Channel.SIGNALS}
+        if witnessed and self._witness is None:
+            return ChannelReport(name, ChannelState.NOT_OBSERVED, "the kernel gave no seccomp listener")
+        why = self._witness.gaps(name) if witnessed and self._witness else ""
+        if name is Channel.FILES:
+            why = "; ".join(self._before.gaps + self._after.gaps)
+        if name is Channel.PROCESSES and self._ending is not None and self._ending.leftovers is None:
+            why = "the deadline ended the session, so nothing was counted"
+        return ChannelReport(name, ChannelState.PARTIAL, why) if why else report
+
+    async def close(self) -> None:
+        """Remove everything the session left; safe to call twice and after a failed ``start``."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._agent is not None:
+            await self._agent.close()
+        if self._witness is not None:
+            self._witness.stop()
+        await asyncio.to_thread(files.remove_tree, self._place.directory)
+        self.on_close()
+
+
+def _command_result(end: ProcessExit, cell: Confined) -> CommandResult:
+    if end.kind is ExitKind.EXITED:
+        return CommandResult(end.code, cell.stdout.kept, cell.stderr.kept)
+    why = end.why or f"killed by signal {end.code}"
+    return CommandResult(None, cell.stdout.kept, cell.stderr.kept, f"{end.kind}: {why}")

@@ -1,0 +1,141 @@
+"""The arguments bubblewrap gets: what a session can see, and where."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_litmus.sandbox.protocol import Mount
+
+WORKSPACE, AGENT, HOME = "/workspace", "/agent", "/home/agent"
+RUN, ANSWER_DIRECTORY = "/run/litmus", "/run/litmus-answer"
+STUB_DIRECTORY = "/run/litmus-stub"
+UID = 1000
+_TOP = ("bin", "lib", "lib64", "lib32", "libx32", "sbin")
+_ETC = (
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "ssl",
+    "pki",
+    "ca-certificates",
+    "crypto-policies",
+    "alternatives",
+    "localtime",
+    "mime.types",
+    "protocols",
+    "services",
+)
+_DEVICES = ("null", "zero", "full", "random", "urandom")
+_MADE_ETC = {
+    "passwd": f"root:x:0:0:root:/root:/bin/sh\nagent:x:{UID}:{UID}:agent:{HOME}:/bin/sh\n",
+    "group": f"root:x:0:\nagent:x:{UID}:\n",
+    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+    "resolv.conf": "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n",
+    "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
+    "host.conf": "multi on\n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Host paths of one session, as bubblewrap's starter sees them."""
+
+    etc: str
+    stub: str
+    empty: str
+    snapshot: str
+    mounts: Sequence[Mount]
+    masked: Sequence[str]
+    session: str
+    """Holds ``lower``, ``upper``, ``work``, ``run`` and ``answer``."""
+
+
+def write_etc(directory: Path) -> None:
+    """Write the files that stand in for the host's identity files."""
+    for name, content in _MADE_ETC.items():
+        (directory / name).write_text(content)
+        (directory / name).chmod(0o644)
+
+
+def arguments(layout: Layout, memory_bytes: int, *, keep: bool) -> list[str]:
+    """The options of bubblewrap, without the command.
+
+    Args:
+        layout: Where everything lies.
+        memory_bytes: Size of ``/tmp`` and of the home directory.
+        keep: Whether changes of the workspace are kept in the session's ``upper`` directory; if not, they are
+            made in memory over what ``upper`` holds and are lost.
+    """
+    return [
+        *_identity(),
+        *_system(),
+        *_etc(layout.etc),
+        *_devices(),
+        *("--proc", "/proc"),
+        *_memory("/tmp", memory_bytes),  # noqa: S108  the sandbox's own
+        *_memory(HOME, memory_bytes, "0755"),
+        *("--ro-bind", layout.stub, STUB_DIRECTORY),
+        *_exposed(layout),
+        *("--ro-bind", f"{layout.session}/run", RUN),
+        *("--bind", f"{layout.session}/answer", ANSWER_DIRECTORY),
+        *_workspace(layout.session, keep=keep),
+        *("--chdir", WORKSPACE),
+    ]
+
+
+def _identity() -> list[str]:
+    rights = ("--cap-add", "CAP_NET_ADMIN", "--cap-add", "CAP_NET_BIND_SERVICE")
+    user = ("--uid", str(UID), "--gid", str(UID), "--hostname", "sandbox")
+    return ["--unshare-all", "--unshare-user", "--die-with-parent", "--as-pid-1", "--clearenv", *user, *rights]
+
+
+def _system() -> list[str]:
+    found = ["--ro-bind", "/usr", "/usr"]
+    for name in _TOP:
+        path = Path("/", name)
+        if path.is_symlink():
+            found += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            found += ["--ro-bind", str(path), str(path)]
+    return found
+
+
+def _etc(made: str) -> list[str]:
+    found = []
+    for name in _ETC:
+        if Path("/etc", name).exists():
+            found += ["--ro-bind", os.path.realpath(f"/etc/{name}"), f"/etc/{name}"]
+    for name in _MADE_ETC:
+        found += ["--ro-bind", f"{made}/{name}", f"/etc/{name}"]
+    return found
+
+
+def _devices() -> list[str]:
+    """Devices one by one: ``--dev`` would make a second user namespace and lose the stub's network rights."""
+    found = ["--perms", "0755", "--tmpfs", "/dev"]
+    for name in _DEVICES:
+        found += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        found += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
+    return [*found, "--symlink", "/proc/self/fd", "/dev/fd", *_memory("/dev/shm", 64 << 20)]  # noqa: S108  as above
+
+
+def _memory(target: str, size: int, mode: str = "1777") -> list[str]:
+    return ["--size", str(size), "--perms", mode, "--tmpfs", target]
+
+
+def _exposed(layout: Layout) -> list[str]:
+    found = []
+    for mount in layout.mounts:
+        found += ["--ro-bind", str(mount.source), mount.target]
+    for directory in layout.masked:
+        found += ["--ro-bind", layout.empty, directory]
+    return [*found, "--ro-bind", layout.snapshot, AGENT]
+
+
+def _workspace(session: str, *, keep: bool) -> list[str]:
+    if keep:
+        overlay = ("--overlay", f"{session}/upper", f"{session}/work", WORKSPACE)
+        return ["--overlay-src", f"{session}/lower", *overlay]
+    return ["--overlay-src", f"{session}/lower", "--overlay-src", f"{session}/upper", "--tmp-overlay", WORKSPACE]

@@ -1,0 +1,245 @@
+"""One command inside one bubblewrap: started, handshaken, waited for, killed."""
+
+import array
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+import struct
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent_litmus.errors import LitmusSandboxError
+from agent_litmus.records.session import ExitKind, ProcessExit
+from agent_litmus.sandbox.launcher import Launcher, Spawn
+from agent_litmus.sandbox.pump import Input, Output, pipe
+
+if TYPE_CHECKING:
+    import subprocess
+
+_START_SECONDS = 30.0
+_END_SECONDS = 10.0
+_MAX_FDS = 64
+_FIXED = 3
+
+
+@dataclass(slots=True)
+class Opened:
+    """What the stub passed out. Whoever takes it closes it."""
+
+    gateway: socket.socket
+    tools: socket.socket
+    dns: socket.socket
+    sinks: tuple[socket.socket, ...]
+    listener: int | None
+
+    def close(self) -> None:
+        """Close everything."""
+        for sock in (self.gateway, self.tools, self.dns, *self.sinks):
+            sock.close()
+        if self.listener is not None:
+            os.close(self.listener)
+            self.listener = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the command ended."""
+
+    exit: ProcessExit
+    duration: float
+    leftovers: int | None
+    """Processes that outlived the command; ``None``: not counted, because everything was killed at once."""
+
+
+class Confined:
+    """A running sandbox. ``start`` once, then ``wait`` once; ``kill`` at any time."""
+
+    def __init__(self, launcher: Launcher, uid: int | None, output_bytes: int) -> None:
+        self._launcher, self._uid, self._output_bytes = launcher, uid, output_bytes
+        self._process: subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._exited = asyncio.Event()
+        self._streams: list[Output] = []
+        self._input: Input | None = None
+        self._pidfds: list[int] = []
+        self.first = 0
+        """Pid of the sandbox's process 1 as the harness sees it."""
+        self.began = time.monotonic()
+
+    @property
+    def stdout(self) -> Output:
+        """Standard output."""
+        return self._streams[0]
+
+    @property
+    def stderr(self) -> Output:
+        """Standard error."""
+        return self._streams[1]
+
+    async def start(self, argv: Sequence[str], python: str, stub: str, config: bytes, stdin: bytes) -> Opened:
+        """Start and wait until the stub has set everything up.
+
+        Args:
+            argv: bubblewrap and its options.
+            python: Interpreter inside that runs the stub.
+            stub: The stub's path inside.
+            config: What the stub is told.
+            stdin: Standard input of the command.
+
+        Raises:
+            LitmusSandboxError: The sandbox could not be set up; nothing runs.
+        """
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+        self._channel.setblocking(False)  # noqa: FBT003  the library's signature
+        told = os.memfd_create("litmus")
+        ends = [pipe(self._uid) for _ in range(3)]
+        try:
+            os.write(told, config)
+            os.lseek(told, 0, os.SEEK_SET)
+            inside = [python, "-I", "-S", stub, str(theirs.fileno()), str(told)]
+            await self._spawn([*argv, *inside], (theirs.fileno(), told), ends)
+        finally:
+            for fd in (told, ends[0][0], ends[1][1], ends[2][1]):
+                os.close(fd)
+            theirs.close()
+        self._streams = [Output(fd, self._output_bytes).start() for fd in (ends[1][0], ends[2][0])]
+        self._input = Input(ends[0][1], stdin).start()
+        return await self._opened()
+
+    async def _spawn(self, argv: list[str], fds: tuple[int, ...], ends: list[tuple[int, int]]) -> None:
+        spawn = Spawn(argv, ends[0][0], ends[1][1], ends[2][1], fds, self._uid)
+        try:
+            self._process = await self._launcher.spawn(spawn)
+        except OSError as error:
+            for fd in (ends[0][1], ends[1][0], ends[2][0]):
+                os.close(fd)
+            raise LitmusSandboxError(
+                f"bubblewrap could not be started: {error}",
+                hint="run `litmus sandbox` to see what this host allows",
+            ) from error
+        pidfd = os.pidfd_open(self._process.pid)
+        self._pidfds.append(pidfd)
+        asyncio.get_running_loop().add_reader(pidfd, self._on_exit, pidfd)
+
+    def _on_exit(self, pidfd: int) -> None:
+        asyncio.get_running_loop().remove_reader(pidfd)
+        self._exited.set()
+
+    async def _opened(self) -> Opened:
+        try:
+            words, fds = await asyncio.wait_for(self._message(), _START_SECONDS)
+        except TimeoutError:
+            words, fds = ["fail", f"the sandbox was not ready after {_START_SECONDS:.0f} s"], []
+        if words[0] != "ready" or len(fds) < _FIXED:
+            for fd in fds:
+                os.close(fd)
+            await self.kill()
+            raise LitmusSandboxError(f"the sandbox could not be set up: {await self._reason(words)}", hint=_hint())
+        with contextlib.suppress(ProcessLookupError):
+            self._pidfds.append(os.pidfd_open(self.first))
+        listener = fds.pop() if words[1] == "witness" else None
+        sockets = [socket.socket(fileno=fd) for fd in fds]
+        self.began = time.monotonic()
+        return Opened(sockets[0], sockets[1], sockets[2], tuple(sockets[_FIXED:]), listener)
+
+    async def _reason(self, words: list[str]) -> str:
+        await self.stderr.ended(1.0)
+        said = self.stderr.kept.decode(errors="replace").strip()
+        return " ".join(filter(None, [*words[1:], said[-1000:]])) or "it ended without a word"
+
+    async def _message(self) -> tuple[list[str], list[int]]:
+        """The stub's next message; ``["fail"]`` once the sandbox is gone without one."""
+        assert self._channel is not None
+        loop = asyncio.get_running_loop()
+        ready = asyncio.Event()
+        loop.add_reader(self._channel, ready.set)
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(self._channel)
+        return self._take()
+
+    def _take(self) -> tuple[list[str], list[int]]:
+        assert self._channel is not None
+        try:
+            data, extra, _, _ = self._channel.recvmsg(
+                1 << 16, socket.CMSG_SPACE(4 * _MAX_FDS) + socket.CMSG_SPACE(12)
+            )
+        except OSError:
+            return ["fail"], []
+        fds = array.array("i")
+        for level, kind, content in extra:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                fds.frombytes(content[: len(content) // 4 * 4])
+            elif (level, kind) == (socket.SOL_SOCKET, socket.SCM_CREDENTIALS) and data:
+                self.first = struct.unpack("3i", content)[0]
+        return (data.decode("utf-8", "replace").split("\0") if data else ["fail"]), list(fds)
+
+    async def wait(self, seconds: float) -> Ending:
+        """Wait for the end, at most until ``seconds`` after the start; afterwards no process of it lives."""
+        left = self.began + seconds - time.monotonic()
+        in_time = True
+        try:
+            await asyncio.wait_for(self._exited.wait(), max(0.0, left))
+        except TimeoutError:
+            in_time = False
+            await self.kill()
+        duration = time.monotonic() - self.began
+        self._reap()
+        for stream in self._streams:
+            await stream.ended(_END_SECONDS)
+        words, _ = self._take()
+        return _ending(words, duration, seconds, in_time=in_time)
+
+    async def kill(self) -> None:
+        """Kill everything and wait until it is gone; safe at any time."""
+        if self._process is None:
+            return
+        for pidfd in reversed(self._pidfds):  # process 1 first: its end is the end of all others
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._exited.wait(), _END_SECONDS)
+        self._reap()
+
+    def _reap(self) -> None:
+        if self._process is not None:
+            self._process.wait()
+
+    async def close(self) -> None:
+        """Kill what still runs and release everything; safe to call twice."""
+        await self.kill()
+        if self._pidfds:
+            asyncio.get_running_loop().remove_reader(self._pidfds[0])
+        while self._pidfds:
+            os.close(self._pidfds.pop())
+        for stream in (*self._streams, self._input):
+            if stream is not None:
+                stream.close()
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        self._process = None
+
+
+def _ending(words: list[str], duration: float, seconds: float, *, in_time: bool) -> Ending:
+    if len(words) == 5 and words[0] == "end":
+        kind = ExitKind(words[1])
+        code = None if kind is ExitKind.NOT_STARTED else int(words[2])
+        return Ending(ProcessExit(kind, code, words[3]), duration, int(words[4]))
+    if not in_time:
+        return Ending(ProcessExit(ExitKind.TIMEOUT, None, f"still running after {seconds:g} s"), duration, None)
+    why = "the sandbox ended without saying how; the machine may be out of memory"
+    return Ending(ProcessExit(ExitKind.HARNESS_ERROR, None, why), duration, None)
+
+
+def _hint() -> str:
+    return (
+        "allow unprivileged user namespaces on this host (see docs/how-to/sandbox.md), or choose the degraded "
+        'provider with `provider = "process"`'
+    )

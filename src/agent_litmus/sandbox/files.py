@@ -1,0 +1,209 @@
+"""Making, identifying, reading and removing directory trees."""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+
+from agent_litmus.errors import LitmusSandboxError
+from agent_litmus.records.digest import digest_of
+from agent_litmus.sandbox.tree import hash_open_file, is_opaque, opened_anyway
+
+Signature = tuple[tuple[str, int, int, int, int], ...]
+"""Sorted (path, size, mtime_ns, inode, ctime_ns): equal signatures mean nobody touched the tree."""
+
+
+def write_tree(root: Path, files: Mapping[str, str]) -> None:
+    """Write ``files`` (relative path to text) below the existing directory ``root``, mode 0644 and 0755.
+
+    Raises:
+        LitmusSandboxError: A path is absolute, empty, climbs out, or cannot be written.
+    """
+    for name, content in files.items():
+        target = root / relative(name)
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.encode("utf-8", "surrogateescape"))
+            target.chmod(0o644)
+        except (OSError, ValueError) as error:
+            raise LitmusSandboxError(
+                f"workspace file {name!r} could not be written: {error}",
+                hint="check the paths of the environment's `files` and the free space of the temporary directory",
+            ) from error
+
+
+def relative(name: str) -> PurePosixPath:
+    """``name`` as a path that stays below its root.
+
+    Raises:
+        LitmusSandboxError: It does not.
+    """
+    path = PurePosixPath(name)
+    if not path.parts or path.is_absolute() or ".." in path.parts or "\0" in name:
+        raise LitmusSandboxError(
+            f"workspace path {name!r} does not name a file below the workspace",
+            hint="use a relative path without `..`",
+        )
+    return path
+
+
+def give(root: Path, owner: int | None) -> None:
+    """Make ``owner`` the user and group of everything below ``root``; ``None`` leaves it."""
+    if owner is None:
+        return
+    for directory, _, names in os.walk(root):
+        os.chown(directory, owner, owner)
+        for name in names:
+            os.lchown(f"{directory}/{name}", owner, owner)
+
+
+def tree_digest(path: Path) -> str:
+    """Digest of a directory: sorted [relative path, kind, executable, SHA-256] as canonical JSON, hashed.
+
+    Files and symbolic links count (a link by its target), empty directories, owners, times and other permission
+    bits do not. Names that are not UTF-8 are written with backslash escapes.
+
+    Raises:
+        OSError: Something in the tree cannot be read.
+    """
+    rows = []
+    for name, status in _walk(path):
+        full = path / name
+        printable = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        if stat.S_ISLNK(status.st_mode):
+            target = os.fsencode(os.readlink(full)).decode("utf-8", "backslashreplace")  # noqa: PTH115  the text
+            rows.append([printable, "symlink", False, target])
+        elif stat.S_ISREG(status.st_mode):
+            rows.append([printable, "file", bool(status.st_mode & 0o111), _hash(full)])
+        else:
+            rows.append([printable, "other", False, ""])
+    return digest_of(sorted(rows))
+
+
+def _hash(path: Path) -> str:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        return hash_open_file(fd)
+    finally:
+        os.close(fd)
+
+
+def tree_signature(path: Path) -> Signature:
+    """Cheap identity of a tree from file status alone; raises ``OSError`` as :func:`tree_digest` does."""
+    rows = [(name, s.st_size, s.st_mtime_ns, s.st_ino, s.st_ctime_ns) for name, s in _walk(path)]
+    return tuple(sorted(rows))
+
+
+def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
+    pending = [""]
+    while pending:
+        prefix = pending.pop()
+        with os.scandir(root / prefix) as entries:
+            for entry in entries:
+                name = f"{prefix}/{entry.name}" if prefix else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    pending.append(name)
+                else:
+                    yield name, entry.stat(follow_symlinks=False)
+
+
+def read_layers(layers: tuple[Path, ...], name: str, limit: int) -> bytes | None:
+    """Content of a regular file in an overlay, topmost layer first; ``None`` if it shows no such file.
+
+    No symbolic link is followed, neither on the way nor at the end.
+    """
+    try:
+        parts = relative(name).parts
+    except LitmusSandboxError:
+        return None
+    for layer in layers:
+        found, hidden = _look(layer, parts, limit)
+        if found is not None or hidden:
+            return found
+    return None
+
+
+def _look(layer: Path, parts: tuple[str, ...], limit: int) -> tuple[bytes | None, bool]:
+    """Content, and whether this layer hides the file in those below."""
+    hidden = False
+    try:
+        fds = [os.open(layer, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
+    except OSError:
+        return None, False
+    try:
+        for index, part in enumerate(parts):
+            mode = _mode(fds[-1], part)
+            if mode is None:
+                return None, hidden
+            if index == len(parts) - 1:
+                return (_read(fds[-1], part, limit) if stat.S_ISREG(mode) else None), True
+            if not stat.S_ISDIR(mode):
+                return None, True
+            with opened_anyway(part, os.O_RDONLY | os.O_DIRECTORY, fds[-1]) as fd:
+                fds.append(os.dup(fd))
+            hidden = hidden or is_opaque(fds[-1])
+    except OSError:
+        return None, True
+    finally:
+        for fd in fds:
+            os.close(fd)
+    return None, hidden
+
+
+def _mode(directory: int, name: str) -> int | None:
+    try:
+        return os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _read(directory: int, name: str, limit: int) -> bytes:
+    with opened_anyway(name, os.O_RDONLY, directory) as fd, os.fdopen(os.dup(fd), "rb") as stream:
+        return stream.read(limit)
+
+
+def remove_tree(root: Path) -> None:
+    """Remove a tree however deep it is and whatever modes it has; a missing one is no error.
+
+    Directories are moved up to the root before they are emptied, so that depth never matters.
+    """
+    try:
+        top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    try:
+        _empty(top)
+    finally:
+        os.close(top)
+    root.rmdir()
+
+
+def _empty(top: int) -> None:
+    pending = os.listdir(top)
+    taken = set(pending)
+    serial = 0
+    while pending:
+        name = pending.pop()
+        if not _is_directory(top, name):
+            os.unlink(name, dir_fd=top)
+            continue
+        os.chmod(name, 0o700, dir_fd=top)
+        inner = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=top)
+        try:
+            for below in os.listdir(inner):  # noqa: PTH208  a descriptor
+                if not _is_directory(inner, below):
+                    os.unlink(below, dir_fd=inner)
+                    continue
+                while (moved := f".moved-{serial}") in taken:
+                    serial += 1
+                taken.add(moved)
+                os.chmod(below, 0o700, dir_fd=inner)
+                os.rename(below, moved, src_dir_fd=inner, dst_dir_fd=top)
+                pending.append(moved)
+        finally:
+            os.close(inner)
+        os.rmdir(name, dir_fd=top)
+
+
+def _is_directory(directory: int, name: str) -> bool:
+    return stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)

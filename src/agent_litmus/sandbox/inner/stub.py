@@ -1,0 +1,254 @@
+"""First process inside the sandbox: opens the network's ends, gives up every right, starts and buries the agent.
+
+Runs with ``python -I -S`` on whatever interpreter the sandbox has, so it uses the standard library alone, and
+of that the parts that load fast. It is process 1 of its namespace: when it ends, the kernel kills all others.
+
+Messages to the harness, over a SOCK_SEQPACKET pair: ``ready`` with the listening sockets and the witness's
+descriptor if there is one; then ``end`` with how the agent ended; or ``fail`` with why nothing could be started.
+"""
+
+import _signal  # type: ignore[import-not-found]  # loads faster than signal
+import _socket
+import ctypes
+import os
+import resource
+import struct
+import sys
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 4, 38
+SECCOMP_SET_MODE_FILTER, NEW_LISTENER, WAIT_KILLABLE = 1, 8, 32
+NR_PIDFD_GETFD = 438
+DNS_PORT = 53
+MAX_CONFIG = 64 << 20
+
+
+class Config:
+    """What the harness asks for: NUL-separated fields, counted lists first."""
+
+    def __init__(self, data: bytes) -> None:
+        self._fields = iter(data.split(b"\0"))
+        self.argv = self._list()
+        self.env = dict(item.split(b"=", 1) for item in self._list())
+        self.limits = [(int(k), int(v)) for k, v in (item.split(b"=") for item in self._list())]
+        self.sinks = [int(port) for port in self._list()]
+        self.gateway, self.tools, self.seccomp = (int(next(self._fields)) for _ in range(3))
+        self.witnessed, self.plain = (bytes.fromhex(next(self._fields).decode()) for _ in range(2))
+
+    def _list(self) -> list[bytes]:
+        return [next(self._fields) for _ in range(int(next(self._fields)))]
+
+
+def checked(result: int, what: str) -> int:
+    """``result`` of a C call, or the error it stands for."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def read_all(fd: int) -> bytes:
+    """Everything behind ``fd``, which is closed."""
+    with open(fd, "rb") as stream:
+        return stream.read(MAX_CONFIG)
+
+
+def any_address_is_local() -> None:
+    """Route every IPv4 and IPv6 address to this machine, so that a listener on a port answers for all of them."""
+    rtm_newroute, request_ack_create = 24, 0x405
+    table_local, proto_static, scope, type_local = 255, 4, {_socket.AF_INET: 254, _socket.AF_INET6: 0}, 2
+    with_oif = struct.pack("HHI", 8, 4, 1)
+    netlink = _socket.socket(_socket.AF_NETLINK, _socket.SOCK_RAW, 0)
+    for family in (_socket.AF_INET, _socket.AF_INET6):
+        body = struct.pack("BBBBBBBBI", family, 0, 0, 0, table_local, proto_static, scope[family], type_local, 0)
+        size = 16 + len(body) + len(with_oif)
+        netlink.send(struct.pack("IHHII", size, rtm_newroute, request_ack_create, 1, 0) + body + with_oif)
+        number = -struct.unpack_from("i", netlink.recv(4096), 16)[0]
+        if number and family == _socket.AF_INET:
+            raise OSError(number, f"route to loopback: {os.strerror(number)}")
+    netlink.close()
+
+
+def listen(family: int, address: str, port: int) -> _socket.socket:
+    """A listening TCP socket without Nagle's delay, which accepted sockets inherit."""
+    sock = _socket.socket(family, _socket.SOCK_STREAM, _socket.IPPROTO_TCP)
+    sock.setsockopt(_socket.SOL_SOCKET, _socket.SO_REUSEADDR, 1)
+    sock.setsockopt(_socket.IPPROTO_TCP, _socket.TCP_NODELAY, 1)
+    if family == _socket.AF_INET6:
+        sock.setsockopt(_socket.IPPROTO_IPV6, _socket.IPV6_V6ONLY, 1)
+    sock.bind((address, port))
+    sock.listen(128)
+    return sock
+
+
+def open_sockets(config: Config) -> list[_socket.socket]:
+    """Gateway, tools, DNS, then the sinks."""
+    dns = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+    dns.bind(("0.0.0.0", DNS_PORT))  # noqa: S104  the namespace has no other machine
+    sockets = [
+        listen(_socket.AF_INET, "127.0.0.1", config.gateway),
+        listen(_socket.AF_INET, "127.0.0.1", config.tools),
+        dns,
+    ]
+    for port in config.sinks:
+        sockets.append(listen(_socket.AF_INET, "0.0.0.0", port))  # noqa: S104  as above
+        try:
+            sockets.append(listen(_socket.AF_INET6, "::", port))
+        except OSError:  # a kernel without IPv6 has no IPv6 to catch
+            continue
+    return sockets
+
+
+def drop_rights() -> None:
+    """No capability, and none to be gained by executing a file."""
+    header = struct.pack("Ii", 0x20080522, 0)
+    checked(LIBC.capset(header, bytes(24)), "capset")
+    checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+
+
+def install_filter(number: int, program: bytes, flags: int) -> int:
+    """Install a seccomp program for this process and its children."""
+    buffer = ctypes.create_string_buffer(program, len(program))
+    fprog = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(buffer))
+    return checked(LIBC.syscall(number, SECCOMP_SET_MODE_FILTER, flags, fprog), "seccomp")
+
+
+def install_witness(config: Config) -> int:
+    """Install the witnessed filter and return its listener; without one, the plain filter and -1."""
+    for flags in (NEW_LISTENER | WAIT_KILLABLE, NEW_LISTENER):
+        try:
+            return install_filter(config.seccomp, config.witnessed, flags)
+        except OSError:
+            continue
+    install_filter(config.seccomp, config.plain, 0)
+    return -1
+
+
+def executable(config: Config) -> bytes:
+    """The file ``argv[0]`` stands for."""
+    name = config.argv[0]
+    if b"/" in name:
+        return name
+    for directory in config.env.get(b"PATH", b"").split(b":"):
+        path = directory + b"/" + name
+        if directory and os.access(path, os.X_OK) and not os.path.isdir(path):  # noqa: PTH112  pathlib loads slowly
+            return path
+    raise FileNotFoundError(2, "command not found", name.decode("utf-8", "backslashreplace"))
+
+
+def become_agent(config: Config, go: int, note: int) -> None:
+    """Turn this child into the agent; what goes wrong is written to ``note``, which an exec closes."""
+    try:
+        os.read(go, 1)
+        os.setsid()
+        for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
+            _signal.signal(number, _signal.SIG_DFL)
+        listener = install_witness(config)
+        os.write(note, b"%d\n" % listener)
+        for name, value in config.limits:
+            resource.setrlimit(name, (value, value))
+        os.execve(executable(config), config.argv, config.env)  # noqa: S606  this is the point
+    except BaseException as error:  # noqa: BLE001  anything at all must reach the harness
+        os.write(note, f"{error}"[:2000].encode("utf-8", "backslashreplace"))
+    os._exit(127)
+
+
+def start(config: Config) -> tuple[int, int]:
+    """Fork the agent; returns its pid and the descriptor that tells whether it became the agent."""
+    go, gone = os.pipe()
+    note, noted = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(gone)
+        become_agent(config, go, noted)
+    os.close(go)
+    os.close(noted)
+    # The child must stay readable for the witness outside; this process must not be for the agent.
+    checked(LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
+    os.write(gone, b"g")
+    os.close(gone)
+    return pid, note
+
+
+def take_listener(pid: int, note: int) -> int:
+    """The witness descriptor of the child, or -1."""
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(note, 1)
+        if not byte:
+            return -1
+        line += byte
+    number = int(line)
+    if number < 0:
+        return -1
+    pidfd = os.pidfd_open(pid)
+    return checked(LIBC.syscall(NR_PIDFD_GETFD, pidfd, number, 0), "pidfd_getfd")
+
+
+def leftovers() -> int:
+    """Processes that outlived the agent, zombies aside."""
+    count = 0
+    for name in os.listdir("/proc"):  # noqa: PTH208  pathlib loads slowly
+        if not name.isdigit() or name == "1":
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as stream:  # noqa: PTH123  as above
+                count += stream.read().rpartition(b")")[2].split()[0] not in {b"Z", b"X"}
+        except OSError:
+            continue
+    return count
+
+
+def bury() -> None:
+    """Kill and reap everything that is left."""
+    try:
+        os.kill(-1, _signal.SIGKILL)
+        while True:
+            os.wait()
+    except (ProcessLookupError, ChildProcessError):
+        return
+
+
+def outcome(pid: int, note: int) -> tuple[str, int, str]:
+    """Wait for the agent; how it ended: kind, code, why."""
+    failure = os.read(note, 4096)
+    while True:
+        ended, status = os.wait()
+        if ended == pid:
+            break
+    if failure:
+        return "not_started", 0, failure.decode()
+    code = os.waitstatus_to_exitcode(status)
+    return ("exited", code, "") if code >= 0 else ("signaled", -code, "")
+
+
+def main() -> None:
+    """Set up, start, wait, bury, tell."""
+    channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, int(sys.argv[1]))
+    os.set_inheritable(channel.fileno(), False)  # noqa: FBT003  the library's signature
+    try:
+        config = Config(read_all(int(sys.argv[2])))
+        any_address_is_local()
+        sockets = open_sockets(config)
+        drop_rights()
+        pid, note = start(config)
+        listener = take_listener(pid, note)
+        fds = [s.fileno() for s in sockets] + [listener] * (listener >= 0)
+        text = b"ready\0" + (b"witness" if listener >= 0 else b"blind")
+        channel.sendmsg([text], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack(f"{len(fds)}i", *fds))])
+        for sock in sockets:
+            sock.close()
+        if listener >= 0:
+            os.close(listener)
+    except BaseException as error:  # noqa: BLE001  the harness is told, whatever it is
+        channel.send(b"fail\0" + f"{error}"[:2000].encode("utf-8", "backslashreplace"))
+        os._exit(1)
+    kind, code, why = outcome(pid, note)
+    left = leftovers()
+    bury()
+    channel.send("\0".join(("end", kind, str(code), why, str(left))).encode("utf-8", "backslashreplace"))
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

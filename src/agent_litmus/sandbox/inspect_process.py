@@ -1,0 +1,123 @@
+"""Questions about a waiting process, answered from ``/proc`` of the harness. Evidence, not enforcement."""
+
+import contextlib
+import os
+import re
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_litmus.sandbox import linux
+from agent_litmus.sandbox.memory import Address
+
+_TCP_LISTEN = "0A"
+_UNIX_LISTENING = 0x10000
+
+
+@contextlib.contextmanager
+def opened(fd: int) -> Iterator[int]:
+    """``fd``, closed afterwards."""
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def status_field(pid: int, name: str) -> str:
+    """One field of ``/proc/PID/status``; empty where it cannot be read."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
+    found = re.search(rf"^{name}:\s*(.*)$", status, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def inner_group(pid: int) -> int:
+    """The thread group id as the process itself sees it; 0 where unknown."""
+    ids = status_field(pid, "NStgid").split()
+    return int(ids[-1]) if ids else 0
+
+
+def namespace_of(pid: int, kind: str) -> str:
+    """Name of a namespace of ``pid`` (0: of the harness), such as ``pid:[4026532]``; empty where unknown."""
+    try:
+        return os.readlink(f"/proc/{pid or 'self'}/ns/{kind}")  # noqa: PTH115  the text, not a path
+    except OSError:
+        return ""
+
+
+def can_execute(pid: int, path: bytes, at: int | None = None) -> bool:
+    """Whether ``path`` names an executable file for ``pid``; ``at``: a directory descriptor of the process."""
+    try:
+        if not path:
+            return at is not None and _is_executable(Path(f"/proc/{pid}/fd/{at}").stat())
+        full = path if path.startswith(b"/") else _directory(pid, at) + b"/" + path
+        root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
+        with opened(root), opened(linux.open_in_root(root, full)) as found:
+            return _is_executable(os.fstat(found))
+    except (OSError, ValueError):
+        return False
+
+
+def _directory(pid: int, at: int | None) -> bytes:
+    return os.readlink(os.fsencode(f"/proc/{pid}/cwd" if at is None else f"/proc/{pid}/fd/{at}"))  # noqa: PTH115
+
+
+def _is_executable(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and bool(status.st_mode & 0o111)
+
+
+def is_datagram(pid: int, fd: int) -> bool:
+    """Whether a descriptor of the process is a datagram socket; false where that cannot be seen."""
+    group = status_field(pid, "Tgid")
+    try:
+        pidfd = os.pidfd_open(int(group or pid))
+        with opened(pidfd), socket.socket(fileno=linux.pidfd_getfd(pidfd, fd)) as sock:
+            return sock.type == socket.SOCK_DGRAM
+    except (OSError, ValueError):
+        return False
+
+
+def is_listening(pid: int, address: Address) -> bool:
+    """Whether something in the process's network listens on ``address`` (any address is local there)."""
+    if address.family == "unix":
+        return _listening_unix(pid, address.address)
+    want = f":{address.port:04X}"
+    for line in _table(pid, "tcp") + _table(pid, "tcp6"):
+        words = line.split()
+        if len(words) > 3 and words[3] == _TCP_LISTEN and words[1].endswith(want):
+            return True
+    return False
+
+
+def _listening_unix(pid: int, path: str) -> bool:
+    for line in _table(pid, "unix"):
+        words = line.split(maxsplit=7)
+        if len(words) == 8 and words[7] == path and int(words[3], 16) & _UNIX_LISTENING:
+            return True
+    return False
+
+
+def _table(pid: int, name: str) -> list[str]:
+    try:
+        data = Path(f"/proc/{pid}/net/{name}").read_bytes()
+    except OSError:
+        return []
+    return data.decode("utf-8", "backslashreplace").splitlines()[1:]
+
+
+def exists_inside(first: int, target: int) -> bool:
+    """Whether the sandbox of process 1 ``first`` (outside number) has a process ``target`` (inside number)."""
+    return os.path.isdir(f"/proc/{first}/root/proc/{target}")  # noqa: PTH112  one call, no path object
+
+
+def pidfd_target(pid: int, pidfd: int) -> int:
+    """Innermost process id behind a pidfd of the process; -1 where unknown."""
+    try:
+        info = Path(f"/proc/{pid}/fdinfo/{pidfd}").read_text()
+    except OSError:
+        return -1
+    found = re.search(r"^NSpid:\s*(.*)$", info, re.MULTILINE)
+    return int(found[1].split()[-1]) if found and found[1].split() else -1

@@ -1,0 +1,85 @@
+"""The few Linux calls Python does not offer, over ctypes. Every function raises ``OSError``."""
+
+import ctypes
+import fcntl
+import os
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+CLONE_NEWNS = 0x20000
+MS_BIND, MS_REC, MS_PRIVATE, MS_NOSUID, MS_NODEV = 4096, 16384, 1 << 18, 2, 4
+_PIDFD_GETFD, _OPENAT2 = 438, 437
+_RESOLVE_IN_ROOT, _RESOLVE_NO_MAGICLINKS = 0x10, 0x02
+_NOTIF_RECV, _NOTIF_SEND, _NOTIF_ID_VALID = 0xC0502100, 0xC0182101, 0x40082102
+_CONTINUE = 1
+
+
+def _libc() -> Any:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _checked(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def unshare(flags: int) -> None:
+    """Leave the shared namespaces of ``flags``; affects the calling thread alone."""
+    _checked(_libc().unshare(flags), "unshare")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
+    """Mount; empty text stands for no argument."""
+    words = [os.fsencode(word) if word else None for word in (source, target, kind)]
+    data = options.encode() if options else None
+    _checked(_libc().mount(*words, ctypes.c_ulong(flags), data), f"mount {source} on {target}")
+
+
+def pidfd_getfd(pidfd: int, fd: int) -> int:
+    """A copy of another process's descriptor."""
+    return _checked(_libc().syscall(_PIDFD_GETFD, pidfd, fd, 0), "pidfd_getfd")
+
+
+def open_in_root(root: int, path: bytes) -> int:
+    """An ``O_PATH`` descriptor of ``path``, symbolic links resolved as if ``root`` were ``/``."""
+    how = struct.pack("QQQ", os.O_PATH | os.O_CLOEXEC, 0, _RESOLVE_IN_ROOT | _RESOLVE_NO_MAGICLINKS)
+    return _checked(_libc().syscall(_OPENAT2, root, path, how, len(how)), "openat2")
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """A system call that waits for the witness."""
+
+    id: int
+    pid: int
+    """Thread id in the harness's own pid namespace."""
+    number: int
+    args: tuple[int, ...]
+
+
+def receive(listener: int) -> Notification:
+    """Take the next waiting call; ``FileNotFoundError``: its caller died meanwhile."""
+    buffer = bytearray(80)
+    fcntl.ioctl(listener, _NOTIF_RECV, buffer)
+    identity, pid, _, number, _, _, *args = struct.unpack("QIIiIQ6Q", buffer)
+    return Notification(identity, pid, number, tuple(args))
+
+
+def is_waiting(listener: int, identity: int) -> bool:
+    """Whether the caller still waits, so that its pid cannot have been given to another process."""
+    try:
+        fcntl.ioctl(listener, _NOTIF_ID_VALID, struct.pack("Q", identity))
+    except OSError:
+        return False
+    return True
+
+
+def let_run(listener: int, identity: int) -> None:
+    """Let the call run as it would have; a caller that died meanwhile is no error."""
+    try:
+        fcntl.ioctl(listener, _NOTIF_SEND, struct.pack("QqiI", identity, 0, 0, _CONTINUE))
+    except FileNotFoundError:
+        return

@@ -1,0 +1,188 @@
+"""One session of the process provider."""
+
+import asyncio
+import os
+import shutil
+import socket
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from agent_litmus.errors import LitmusSandboxError
+from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
+from agent_litmus.records.session import ExitKind
+from agent_litmus.sandbox import files
+from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
+from agent_litmus.sandbox.child import Child
+from agent_litmus.sandbox.diff import file_effects
+from agent_litmus.sandbox.process_report import process_report
+from agent_litmus.sandbox.protocol import (
+    CommandResult,
+    Launch,
+    Listeners,
+    ProcessResult,
+    RunMounts,
+    SandboxPaths,
+    SandboxSpec,
+    SessionFacts,
+)
+from agent_litmus.sandbox.tree import Tree, read_tree
+
+_ANSWER_BYTES = 1 << 20
+
+
+def _listen() -> socket.socket:
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.bind(("127.0.0.1", 0))
+    sock.listen(128)
+    return sock
+
+
+class ProcessSession:
+    """One uncontained session; see the protocol for its life."""
+
+    def __init__(self, spec: SandboxSpec, mounts: RunMounts, verify: Callable[[], str], directory: Path) -> None:
+        self._spec, self._mounts, self._verify, self._directory = spec, mounts, verify, directory
+        self._workspace, self._final = directory / "workspace", directory / "final"
+        self._gateway, self._tools = _listen(), _listen()
+        self._env: Mapping[str, str] = {}
+        self._agent: Child | None = None
+        self._before, self._after = Tree(), Tree()
+        self._effects: tuple[Effect, ...] = ()
+        self._digest = ""
+        self._fresh: bool | None = None
+        self._unchanged: bool | None = None
+        self._ended = self._closed = False
+
+    def prepare(self) -> None:
+        """Make the directories and write the template."""
+        self._digest = self._verify()
+        for name in ("workspace", "home", "tmp", "run", "answer"):
+            (self._directory / name).mkdir()
+        files.write_tree(self._workspace, self._spec.files)
+        self._before = read_tree(self._workspace)
+        self._fresh = holds_exactly(self._before, self._spec)
+
+    @property
+    def paths(self) -> SandboxPaths:
+        """Paths and URLs on this host."""
+        return SandboxPaths(
+            workspace=str(self._workspace),
+            agent=str(self._mounts.snapshot),
+            home=str(self._directory / "home"),
+            python=str(self._mounts.python),
+            answer=str(self._directory / "answer" / "answer.txt"),
+            prompt_file=str(self._directory / "run" / "prompt.txt"),
+            mcp_config=str(self._directory / "run" / "mcp.json"),
+            gateway_url=f"http://127.0.0.1:{self._gateway.getsockname()[1]}",
+            tools_url=f"http://127.0.0.1:{self._tools.getsockname()[1]}/mcp",
+        )
+
+    async def start(self, launch: Launch) -> Listeners:
+        """Start the agent.
+
+        Raises:
+            LitmusSandboxError: The session was started before, or a file lies outside it.
+        """
+        if self._agent is not None or self._closed:
+            raise LitmusSandboxError("a session can be started only once", hint="open a new session")
+        write_launch_files(launch, str(self._directory / "run"), self._directory / "run")
+        paths = self.paths
+        self._env = environment(launch, paths.home, paths.workspace, str(self._directory / "tmp"))
+        self._agent = self._child()
+        await self._agent.start(launch.argv, self._env, self._workspace, launch.stdin)
+        return Listeners(self._gateway, self._tools)
+
+    def _child(self) -> Child:
+        return Child(self._spec.session_id, self._spec.limits)
+
+    async def wait(self) -> ProcessResult:
+        """Wait for the agent to end or the deadline to pass; what can be found of it is killed."""
+        agent = self._agent
+        if agent is None:
+            raise LitmusSandboxError("the session was not started", hint="call start first")
+        end, duration = await agent.wait(self._spec.limits.wall_seconds)
+        await asyncio.to_thread(self._observe, agent, duration)
+        self._ended = True
+        stdout, stderr = agent.streams
+        return ProcessResult(
+            exit=end,
+            stdout=stdout.kept,
+            stderr=stderr.kept,
+            answer_file=files.read_layers((self._directory / "answer",), "answer.txt", _ANSWER_BYTES),
+            truncated=stdout.truncated or stderr.truncated,
+            duration=duration,
+        )
+
+    def _observe(self, agent: Child, duration: float) -> None:
+        self._after = read_tree(self._workspace)
+        self._unchanged = self._verify() == self._digest
+        found = list(file_effects(self._before, self._after, duration))
+        if agent.leftovers:
+            detail = {"count": agent.leftovers}
+            found.append(Effect(Channel.PROCESSES, "leftover", Outcome.EXECUTED, detail, duration))
+        self._effects = tuple(found)
+
+    async def command(self, argv: tuple[str, ...], timeout: float) -> CommandResult:  # noqa: ASYNC109  the protocol's
+        """Run a command in the session's final state, after ``wait``; what it changes there is undone."""
+        if not self._ended:
+            return CommandResult(None, b"", b"", "the session has not ended")
+        child = self._child()
+        try:
+            await asyncio.to_thread(self._restore)
+            await child.start(argv, self._env, self._workspace, b"")
+            end, _ = await child.wait(timeout)
+        except (OSError, shutil.Error) as error:
+            return CommandResult(None, b"", b"", f"the final state could not be copied: {error}")
+        finally:
+            await child.close()
+        stdout, stderr = (stream.kept for stream in child.streams)
+        if end.kind is ExitKind.EXITED:
+            return CommandResult(end.code, stdout, stderr)
+        return CommandResult(None, stdout, stderr, f"{end.kind}: {end.why or f'killed by signal {end.code}'}")
+
+    def _restore(self) -> None:
+        """Keep the final state aside at first, put it back afterwards."""
+        source, target = (self._final, self._workspace) if self._final.exists() else (self._workspace, self._final)
+        files.remove_tree(target)
+        if source.exists():
+            shutil.copytree(source, target, symlinks=True, ignore=_special)
+        self._workspace.mkdir(exist_ok=True)
+
+    def effects(self) -> tuple[Effect, ...]:
+        """Effects on the workspace, after ``wait``."""
+        return self._effects
+
+    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
+        """Final content of a workspace file, capped; ``None`` if absent, not a regular file or outside."""
+        root = self._final if self._final.exists() else self._workspace
+        return files.read_layers((root,), path, limit)
+
+    def facts(self) -> SessionFacts:
+        """What was seen of the session itself; that its process was new is not witnessed."""
+        return SessionFacts(self._digest, None, self._fresh, self._unchanged, self._channels())
+
+    def _channels(self) -> tuple[ChannelReport, ...]:
+        gaps = "; ".join(self._before.gaps + self._after.gaps)
+        partial = ChannelReport(Channel.FILES, ChannelState.PARTIAL, gaps)
+        channels = process_report("").channels
+        return tuple(partial if gaps and c.channel is Channel.FILES else c for c in channels)
+
+    async def close(self) -> None:
+        """Remove everything the session left; safe to call twice and after a failed ``start``."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._agent is None:  # else the caller owns them
+            self._gateway.close()
+            self._tools.close()
+        else:
+            await self._agent.close()
+        await asyncio.to_thread(files.remove_tree, self._directory)
+
+
+def _special(directory: str, names: list[str]) -> set[str]:
+    """Names of what cannot be copied: pipes, sockets, devices."""
+    kinds = {name: os.lstat(f"{directory}/{name}").st_mode for name in names}
+    return {n for n, mode in kinds.items() if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode))}

@@ -1,0 +1,173 @@
+"""Directory trees as values: read one, lay an overlay's upper directory over it, compare two.
+
+Walks never follow symbolic links and never run while the tree's owner lives.
+"""
+
+import contextlib
+import hashlib
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_ENTRIES = 20_000
+MAX_HASHED_BYTES = 1 << 30
+_READ = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One entry. ``kind``: ``file``, ``directory``, ``symlink`` or ``other``."""
+
+    kind: str
+    mode: int
+    """Permission bits."""
+    size: int = 0
+    sha256: str = ""
+    """Digest of a file's content or a link's target, 64 hex digits; empty where it was not read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Entries by relative path (``surrogateescape`` text, ``/`` between names)."""
+
+    nodes: Mapping[str, Node] = field(default_factory=dict)
+    gaps: tuple[str, ...] = ()
+    """What could not be read; empty if the tree is complete."""
+
+
+def read_tree(root: Path) -> Tree:
+    """The tree below ``root``; a missing root is an empty tree."""
+    walk = _Walk(root)
+    nodes = {path: node for path, node, _ in walk.entries() if node is not None}
+    return Tree(nodes, walk.gaps())
+
+
+def overlaid(lower: Tree, upper: Path) -> Tree:
+    """What an overlay of ``upper`` over ``lower`` shows."""
+    walk = _Walk(upper)
+    nodes = dict(lower.nodes)
+    for path, node, opaque in walk.entries():
+        before = nodes.get(path)
+        if node is None or node.kind != "directory" or opaque or (before and before.kind != "directory"):
+            _remove(nodes, path)
+        if node is not None:
+            nodes[path] = node
+    return Tree(nodes, lower.gaps + walk.gaps())
+
+
+def _remove(nodes: dict[str, Node], path: str) -> None:
+    nodes.pop(path, None)
+    for below in [p for p in nodes if p.startswith(path + "/")]:
+        del nodes[below]
+
+
+class _Walk:
+    """Entries of a directory tree, parents first; ``None`` for an overlay's mark of deletion."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._missed: dict[str, int] = {}
+        self._entries = self._hashed = 0
+
+    def gaps(self) -> tuple[str, ...]:
+        return tuple(f"{count} {why}" for why, count in sorted(self._missed.items()))
+
+    def entries(self) -> Iterator[tuple[str, Node | None, bool]]:
+        try:
+            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return
+        try:
+            pending = [""]
+            while pending:
+                for path, node, opaque in self._directory(root, pending.pop()):
+                    if node is not None and node.kind == "directory":
+                        pending.append(path)
+                    yield path, node, opaque
+        finally:
+            os.close(root)
+
+    def _miss(self, why: str) -> None:
+        self._missed[why] = self._missed.get(why, 0) + 1
+
+    def _directory(self, root: int, path: str) -> Iterator[tuple[str, Node | None, bool]]:
+        try:
+            with opened_anyway(path or ".", os.O_RDONLY | os.O_DIRECTORY, root) as directory:
+                for name in sorted(os.listdir(directory)):  # noqa: PTH208  a descriptor
+                    self._entries += 1
+                    if self._entries > MAX_ENTRIES:
+                        self._miss(f"directories with entries beyond the first {MAX_ENTRIES} were not read")
+                        return
+                    yield self._entry(directory, name, f"{path}/{name}" if path else name)
+        except OSError:
+            self._miss("directories could not be read")
+
+    def _entry(self, directory: int, name: str, path: str) -> tuple[str, Node | None, bool]:
+        status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+        mode, bits = status.st_mode, stat.S_IMODE(status.st_mode)
+        if stat.S_ISCHR(mode) and status.st_rdev == 0:
+            return path, None, False
+        if stat.S_ISDIR(mode):
+            return path, Node("directory", bits), self._opaque(directory, name)
+        if stat.S_ISLNK(mode):
+            target = os.readlink(os.fsencode(name), dir_fd=directory)
+            return path, Node("symlink", bits, len(target), hashlib.sha256(target).hexdigest()), False
+        if stat.S_ISREG(mode):
+            return path, Node("file", bits, status.st_size, self._content(directory, name, status.st_size)), False
+        return path, Node("other", bits), False
+
+    def _content(self, directory: int, name: str, size: int) -> str:
+        self._hashed += size
+        if self._hashed > MAX_HASHED_BYTES:
+            self._miss(f"files beyond {MAX_HASHED_BYTES >> 20} MiB of content were not read")
+            return ""
+        try:
+            with opened_anyway(name, os.O_RDONLY, directory) as file:
+                return hash_open_file(file)
+        except OSError:
+            self._miss("files could not be read")
+            return ""
+
+    def _opaque(self, directory: int, name: str) -> bool:
+        with contextlib.suppress(OSError), opened_anyway(name, os.O_RDONLY | os.O_DIRECTORY, directory) as fd:
+            return is_opaque(fd)
+        return False
+
+
+def is_opaque(fd: int) -> bool:
+    """Whether a directory of an overlay's upper layer hides what lies below it."""
+    for attribute in ("user.overlay.opaque", "trusted.overlay.opaque"):
+        with contextlib.suppress(OSError):
+            return os.getxattr(fd, attribute) == b"y"
+    return False
+
+
+def hash_open_file(fd: int) -> str:
+    """SHA-256 of what a descriptor yields from its position on, 64 hex digits."""
+    digest = hashlib.sha256()
+    while piece := os.read(fd, _READ):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def opened_anyway(name: str, flags: int, directory: int) -> Iterator[int]:
+    """An entry's descriptor, even where its owner took away every permission; the mode is put back."""
+    flags |= os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    before = None
+    try:
+        fd = os.open(name, flags, dir_fd=directory)
+    except PermissionError:
+        before = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
+        if stat.S_ISLNK(before):
+            raise
+        os.chmod(name, 0o700, dir_fd=directory)
+        fd = os.open(name, flags, dir_fd=directory)
+    try:
+        yield fd
+    finally:
+        os.close(fd)
+        if before is not None:
+            os.chmod(name, stat.S_IMODE(before), dir_fd=directory)

@@ -1,0 +1,229 @@
+"""The witness: a thread that sees system calls before they run, notes them and lets them run.
+
+It only observes. A hostile process with several threads can change its arguments between the note and the call, so
+notes are evidence; containment is the namespaces' work.
+"""
+
+import ctypes
+import os
+import select
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agent_litmus.records.effect import Channel, Effect, Outcome
+from agent_litmus.sandbox import inspect_process, linux
+from agent_litmus.sandbox.memory import (
+    Address,
+    parse_address,
+    read,
+    read_arguments,
+    read_string,
+    text,
+)
+
+MAX_EVENTS = 5000
+"""Notes kept per channel; further ones are counted and make the channel ``partial``."""
+_MAX_MESSAGES = 16
+_AT_FDCWD = -100
+_DNS = 53
+
+
+def _signed(value: int) -> int:
+    return ctypes.c_int(value & 0xFFFFFFFF).value
+
+
+class Witness:
+    """Notes what one session executes, connects to and signals.
+
+    Args:
+        listener: Descriptor of the session's filter; owned and closed by the witness.
+        first: Pid of the sandbox's process 1, as the harness sees it.
+        names: Call numbers to names.
+        ports: TCP ports the harness answers on.
+        began: Monotonic time the session started at.
+        limit: Notes kept per channel.
+    """
+
+    def __init__(
+        self,
+        listener: int,
+        *,
+        first: int,
+        names: Mapping[int, str],
+        ports: frozenset[int],
+        began: float,
+        limit: int = MAX_EVENTS,
+    ) -> None:
+        self.effects: list[Effect] = []
+        self.first_exec: tuple[str, int] | None = None
+        """Pid namespace of the first witnessed exec, and the pid it has in there."""
+        self._gaps: dict[Channel, dict[str, int]] = {}
+        self._kept: dict[Channel, int] = {}
+        self._listener, self._first, self._names, self._ports = listener, first, names, ports
+        self._began, self._limit = began, limit
+        self._stop_read, self._stop_write = os.pipe()
+        self._thread = threading.Thread(target=self._serve, name="litmus-witness", daemon=True)
+        self._calls: dict[str, Callable[[linux.Notification, int], None]] = {
+            "execve": self._execve,
+            "execveat": self._execveat,
+            "connect": self._connect,
+            "sendto": self._sendto,
+            "sendmsg": self._sendmsg,
+            "sendmmsg": self._sendmmsg,
+            "kill": self._kill,
+            "tkill": self._tkill,
+            "tgkill": self._tgkill,
+            "rt_sigqueueinfo": self._kill,
+            "rt_tgsigqueueinfo": self._tgkill,
+            "pidfd_send_signal": self._pidfd_send_signal,
+        }
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End and wait for the thread; the session's processes must be gone."""
+        if self._thread.is_alive():
+            os.write(self._stop_write, b"s")
+            self._thread.join()
+        for fd in (self._listener, self._stop_read, self._stop_write):
+            if fd >= 0:
+                os.close(fd)
+        self._listener = self._stop_read = self._stop_write = -1
+
+    def gaps(self, channel: Channel) -> str:
+        """What was missed on a channel, as text; empty if nothing."""
+        return "; ".join(f"{count} {why}" for why, count in sorted(self._gaps.get(channel, {}).items()))
+
+    def _serve(self) -> None:
+        poll = select.poll()
+        poll.register(self._listener, select.POLLIN)
+        poll.register(self._stop_read, select.POLLIN)
+        while True:
+            ready = dict(poll.poll())
+            if ready.get(self._listener, 0) & select.POLLIN:
+                self._answer()
+            elif ready:  # every process of the filter is gone, or asked to stop
+                return
+
+    def _answer(self) -> None:
+        try:
+            call = linux.receive(self._listener)
+        except OSError:  # its caller died meanwhile
+            return
+        name = self._names.get(call.number, "")
+        try:
+            memory = os.open(f"/proc/{call.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+            with inspect_process.opened(memory):
+                if linux.is_waiting(self._listener, call.id):
+                    self._calls[name](call, memory)
+        except Exception as error:  # noqa: BLE001  the agent must never hang on the witness
+            self._gap(_channel(name), f"calls could not be read ({type(error).__name__})")
+        finally:
+            linux.let_run(self._listener, call.id)
+
+    def _gap(self, channel: Channel, why: str) -> None:
+        counts = self._gaps.setdefault(channel, {})
+        counts[why] = counts.get(why, 0) + 1
+
+    def _note(self, channel: Channel, action: str, *, done: bool, pid: int, **detail: Any) -> None:
+        if self._kept.get(channel, 0) >= self._limit:
+            self._gap(channel, f"acts beyond the first {self._limit} were dropped")
+            return
+        self._kept[channel] = self._kept.get(channel, 0) + 1
+        outcome = Outcome.EXECUTED if done else Outcome.ATTEMPTED
+        at = time.monotonic() - self._began
+        self.effects.append(Effect(channel, action, outcome, detail, at, pid))
+
+    def _execve(self, call: linux.Notification, memory: int) -> None:
+        self._exec(call, memory, call.args[0], call.args[1], None)
+
+    def _execveat(self, call: linux.Notification, memory: int) -> None:
+        at = _signed(call.args[0])
+        self._exec(call, memory, call.args[1], call.args[2], None if at == _AT_FDCWD else at)
+
+    def _exec(self, call: linux.Notification, memory: int, path_at: int, argv_at: int, at: int | None) -> None:
+        if self.first_exec is None:
+            self.first_exec = inspect_process.namespace_of(call.pid, "pid"), inspect_process.inner_group(call.pid)
+        path = read_string(memory, path_at)
+        argv, complete = read_arguments(memory, argv_at)
+        if not complete:
+            self._gap(Channel.EXEC, "argument lists were cut")
+        done = inspect_process.can_execute(call.pid, path, at)
+        self._note(Channel.EXEC, "exec", done=done, pid=call.pid, path=text(path), argv=argv)
+
+    def _connect(self, call: linux.Notification, memory: int) -> None:
+        address = parse_address(read(memory, call.args[1], min(call.args[2] & 0xFFFFFFFF, 128)))
+        datagram = inspect_process.is_datagram(call.pid, _signed(call.args[0]))
+        self._reach(call.pid, address, datagram=datagram)
+
+    def _sendto(self, call: linux.Notification, memory: int) -> None:
+        address = parse_address(read(memory, call.args[4], min(call.args[5] & 0xFFFFFFFF, 128)))
+        self._reach(call.pid, address, datagram=True)
+
+    def _sendmsg(self, call: linux.Notification, memory: int) -> None:
+        self._message(call.pid, memory, call.args[1])
+
+    def _sendmmsg(self, call: linux.Notification, memory: int) -> None:
+        count = call.args[2] & 0xFFFFFFFF
+        for index in range(min(count, _MAX_MESSAGES)):
+            self._message(call.pid, memory, call.args[1] + 64 * index)  # sizeof(struct mmsghdr)
+        if count > _MAX_MESSAGES:
+            self._gap(Channel.CONNECT, f"messages beyond the first {_MAX_MESSAGES} of one call were not read")
+
+    def _message(self, pid: int, memory: int, at: int) -> None:
+        header = read(memory, at, 12)
+        if len(header) < 12:
+            return
+        name, size = struct.unpack("QI", header)
+        if name:
+            self._reach(pid, parse_address(read(memory, name, min(size, 128))), datagram=True)
+
+    def _reach(self, pid: int, address: Address | None, *, datagram: bool) -> None:
+        if address is None:
+            return
+        if datagram and address.family.startswith("inet"):
+            done = address.port == _DNS
+        else:
+            done = address.port in self._ports or inspect_process.is_listening(pid, address)
+        self._note(
+            Channel.CONNECT,
+            "connect",
+            done=done,
+            pid=pid,
+            family=address.family,
+            address=address.address,
+            port=address.port,
+            datagram=datagram,
+        )
+
+    def _kill(self, call: linux.Notification, memory: int) -> None:  # noqa: ARG002  same shape as the others
+        self._signal(call.pid, _signed(call.args[0]), call.args[1])
+
+    def _tkill(self, call: linux.Notification, memory: int) -> None:  # noqa: ARG002  as above
+        if _signed(call.args[0]) != inspect_process.inner_group(call.pid):
+            self._signal(call.pid, _signed(call.args[0]), call.args[1])
+
+    def _tgkill(self, call: linux.Notification, memory: int) -> None:  # noqa: ARG002  as above
+        if _signed(call.args[0]) != inspect_process.inner_group(call.pid):
+            self._signal(call.pid, _signed(call.args[0]), call.args[2])
+
+    def _pidfd_send_signal(self, call: linux.Notification, memory: int) -> None:  # noqa: ARG002  as above
+        self._signal(call.pid, inspect_process.pidfd_target(call.pid, _signed(call.args[0])), call.args[1])
+
+    def _signal(self, pid: int, target: int, number: int) -> None:
+        """Note a signal; 0 is only a question, and process 1 ignores whatever comes from inside."""
+        if number == 0:
+            return
+        done = target in {0, -1} or (abs(target) != 1 and inspect_process.exists_inside(self._first, abs(target)))
+        self._note(Channel.SIGNALS, "kill", done=done, pid=pid, target=target, signal=number)
+
+
+def _channel(name: str) -> Channel:
+    if name.startswith("exec"):
+        return Channel.EXEC
+    return Channel.CONNECT if name in {"connect", "sendto", "sendmsg", "sendmmsg"} else Channel.SIGNALS
