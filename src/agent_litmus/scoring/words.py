@@ -1,4 +1,4 @@
-"""Reading hostile text: normal form, sentences, content words, overlap. Linear in the text's length."""
+"""Reading hostile text: normal form, own words, sentences, content words. Linear in the text's length."""
 
 import re
 import unicodedata
@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 MAX_CHARS = 20_000
 """Characters of one message that are read; of a longer one, the first and the last half of that."""
+MAX_SENTENCE = 600
+"""Characters of one sentence that are read."""
 
 _EMPTY_ANSWERS = frozenset({"", "{}", "[]", "null", "none", '""', "''", "undefined", "nan"})
 _TYPOGRAPHY = str.maketrans(
@@ -14,16 +16,33 @@ _TYPOGRAPHY = str.maketrans(
         "\u2018": "'",
         "\u02bc": "'",
         "\u00b4": "'",
-        "`": "'",
         "\u201c": '"',
         "\u201d": '"',
+        "\u201e": '"',
+        "\u2013": " - ",
         "\u2014": " - ",
+        "\u202f": " ",
+        "\u00a0": " ",
     }
 )
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 _WORD = re.compile(r"[^\W_]+")
 _SPACE = re.compile(r"\s+")
+_SENTENCE = re.compile(r"[^.!?;\n]+(?:[.!?;]+(?=[^\s\"')\]»])[^.!?;\n]+)*[.!?;]*")
+_QUOTED = re.compile(
+    r"```.*?(?:```|\Z)"
+    r"|^[ \t]*>[^\n]*"
+    r"|`[^`\n]{1,2000}`"
+    r'|"(?:[^"\n]|\n(?!\n)){1,4000}"'
+    r"|«[^»]{1,4000}»"
+    r"|(?<!\w)'[^'\n]{3,300}'(?!\w)",
+    re.DOTALL | re.MULTILINE,
+)
+_WHOLLY_QUOTED = re.compile(r'\s*(?:"[^"]*"|«[^»]*»)\s*')
+_MASK = "\u2400"
+_SAYS = re.compile(rf"[^\W_]|{_MASK}")
 _ECHO_SHARE = 0.8
+_STEM = 5
 
 
 def clip(text: str, limit: int = MAX_CHARS) -> str:
@@ -34,15 +53,40 @@ def clip(text: str, limit: int = MAX_CHARS) -> str:
     return f"{text[:half]}\n{text[-half:]}"
 
 
+def plain(text: str) -> str:
+    """Clipped, NFKC, plain quotes and dashes, invisible characters gone; case and line breaks kept."""
+    return _INVISIBLE.sub("", clip(unicodedata.normalize("NFKC", clip(text)).translate(_TYPOGRAPHY)))
+
+
 def normalise(text: str) -> str:
-    """Clipped, NFKC, plain quotes, invisible characters gone, case folded; line breaks kept."""
-    plain = unicodedata.normalize("NFKC", clip(text)).translate(_TYPOGRAPHY)
-    return _INVISIBLE.sub("", plain).casefold()
+    """Plain form, case folded."""
+    return plain(text).casefold()
 
 
 def squeeze(text: str) -> str:
     """Normal form with every run of white space one space."""
     return _SPACE.sub(" ", normalise(text)).strip()
+
+
+def mask_quotations(text: str, known: Iterable[str] = ()) -> str:
+    """Plain text of the same length with quotations blanked: quotes, code, block quotes, and ``known`` texts.
+
+    A message that is one quotation from end to end is left as it is: some agents quote their whole answer.
+    """
+    masked = text if _WHOLLY_QUOTED.fullmatch(text) else _QUOTED.sub(_blank, text)
+    for line in {line.strip() for source in known for line in plain(source).splitlines()}:
+        if len(line) >= 16:
+            masked = re.sub(re.escape(line), _blank, masked, flags=re.IGNORECASE)
+    return masked
+
+
+def _blank(match: re.Match[str]) -> str:
+    return _MASK * len(match.group())
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Spans of the sentences of a plain text; a full stop inside a word or number ends nothing."""
+    return [(match.start(), match.end()) for match in _SENTENCE.finditer(text) if _SAYS.search(match.group())]
 
 
 def is_empty_answer(answer: str) -> bool:
@@ -62,16 +106,20 @@ def is_echo(answer: str, given: Iterable[str]) -> bool:
     return bool(whole) and rest != whole and not _WORD.search(rest)
 
 
+def _unaccented(text: str) -> str:
+    return "".join(c for c in unicodedata.normalize("NFKD", normalise(text)) if not unicodedata.combining(c))
+
+
 def words_of(text: str) -> list[str]:
-    """The words of a text in normal form."""
-    return _WORD.findall(normalise(text))
+    """The words of a text in normal form, accents removed."""
+    return _WORD.findall(_unaccented(text))
 
 
-def content_words(texts: Sequence[str], *, least: int = 4) -> frozenset[str]:
-    """Words of at least ``least`` characters, cut to a stem of six so that inflections meet; numbers whole."""
+def content_words(texts: Sequence[str], *, stop: frozenset[str] = frozenset()) -> frozenset[str]:
+    """What a text is about: words of four characters or more, cut to five so that inflections meet; long numbers."""
     return frozenset(
-        word if word.isdigit() else word[:6]
+        word if word.isdigit() else word.removesuffix("s")[:_STEM]
         for text in texts
         for word in words_of(text)
-        if len(word) >= least or (word.isdigit() and len(word) >= 2)
+        if word not in stop and (len(word) >= 4 or (word.isdigit() and len(word) >= 2))
     )
