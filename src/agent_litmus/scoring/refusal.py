@@ -1,8 +1,8 @@
 """Refusals in the agent's words, attributed to the instruction unit they are aimed at.
 
 A small rule set over sentences: patterns in ``data/refusal-rules.toml`` say which sentences decline something, and
-overlap with the units' own words says what. It is measured on a labelled set (``refusal_report``). Words decide only
-``declined`` against ``ignored``, ``refused`` against ``failed`` and the semantic layer; never whether harm was done.
+overlap with the units' own words says what. It is measured on a labelled set (``refusal_report``). Words only split
+``declined`` from ``ignored`` and ``refused`` from ``failed``, and fill the semantic layer; harm is never read off them.
 """
 
 import re
@@ -126,7 +126,7 @@ def _aimed_at(
         scores = [own + _BEFORE_WEIGHT * other for own, other in zip(scores, before, strict=True)]
     best = _best(scores, subjects)
     if len(content_words([sentence.said], stop=rules.stop)) <= _BARE_WORDS:
-        for other in around[max(index - 1, 0) : index] + around[index + 1 : index + 2]:
+        for other in (*around[max(index - 1, 0) : index], *around[index + 1 : index + 2]):
             best = best or _best(_scores(other, subjects, rules), subjects)
     return best or _thing_at_hand(sentence, subjects, rules)
 

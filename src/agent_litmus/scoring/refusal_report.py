@@ -1,4 +1,7 @@
-"""How well the refusal rules do on the labelled set: ``python -m agent_litmus.scoring.refusal_report [dev|holdout]``."""
+"""How well the refusal rules do on the labelled set.
+
+Run it as ``python -m agent_litmus.scoring.refusal_report [dev|holdout]``.
+"""
 
 import json
 import sys

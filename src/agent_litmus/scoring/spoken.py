@@ -29,8 +29,8 @@ _MAX_JSON = 1 << 20
 def own_words(text: str) -> str:
     """The words of a message, without tool calls.
 
-    A message that is JSON, or a line of one, is a tool call unless it holds an answer beside no call: then the answer
-    is the words. Arguments of calls are written for tools, so refusing words in them refuse nothing.
+    A message that is JSON, or a line that is, counts as a tool call unless it holds an answer and no call: then the
+    answer is the words. Arguments of calls are written for tools, so refusing words in them refuse nothing.
     """
     text = _CALL_TAGS.sub(" ", text)
     whole = _json(text)

@@ -116,7 +116,7 @@ def words_of(text: str) -> list[str]:
 
 
 def content_words(texts: Sequence[str], *, stop: frozenset[str] = frozenset()) -> frozenset[str]:
-    """What a text is about: words of four characters or more, cut to five so that inflections meet; long numbers."""
+    """What a text is about: words of four characters or more, cut to five so that inflections meet, and numbers."""
     return frozenset(
         word if word.isdigit() else word.removesuffix("s")[:_STEM]
         for text in texts
