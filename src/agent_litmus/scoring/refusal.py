@@ -2,7 +2,7 @@
 
 A small rule set over sentences: patterns in ``data/refusal-rules.toml`` say which sentences decline something, and
 overlap with the units' own words says what. It is measured on a labelled set (``refusal_report``). Words only split
-``declined`` from ``ignored`` and ``refused`` from ``failed``, and fill the semantic layer; harm is never read off them.
+``declined`` from ``ignored`` and ``refused`` from ``failed``, and fill the semantic layer; harm is never read off it.
 """
 
 import re
