@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from agent_litmus.errors import LitmusScoringError
 from agent_litmus.scoring.stats.interval import Interval, check_level
@@ -37,7 +37,9 @@ def _independent(good: int, n: int, level: float, scipy_name: str, name: str) ->
         )
     if n == 0:
         return Interval(None, None, None, 0, name)
-    ci = stats.binomtest(good, n).proportion_ci(confidence_level=level, method=scipy_name)
+    from scipy.stats import binomtest  # noqa: PLC0415 - importing it takes about a second
+
+    ci = binomtest(good, n).proportion_ci(confidence_level=level, method=scipy_name)
     return Interval(good / n, float(ci.low), float(ci.high), n, name)
 
 
@@ -63,6 +65,6 @@ def clopper_pearson_real(
     x = np.asarray(share, dtype=np.float64) * trials
     tail = (1.0 - level) / 2.0
     misses = np.maximum(trials - x, 0.0)
-    low = np.where(x > 0, stats.beta.ppf(tail, np.maximum(x, 1e-300), misses + 1.0), 0.0)
-    high = np.where(misses > 0, stats.beta.ppf(1.0 - tail, x + 1.0, np.maximum(misses, 1e-300)), 1.0)
+    low = np.where(x > 0, special.betaincinv(np.maximum(x, 1e-300), misses + 1.0, tail), 0.0)
+    high = np.where(misses > 0, special.betainccinv(x + 1.0, np.maximum(misses, 1e-300), tail), 1.0)
     return low, high

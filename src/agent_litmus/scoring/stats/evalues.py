@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, inf, isnan, log, log1p
 
-from scipy import special, stats
+from scipy import special
 
 from agent_litmus.errors import LitmusScoringError
 
@@ -64,8 +64,8 @@ class RateMartingale:
     def log_e(self) -> float:
         """Natural log of the e-value: 0 without trials, large when events are too many for the null."""
         hits, misses = self.events + 0.5, self.trials - self.events + 0.5
-        mixture = special.betaln(hits, misses) + stats.beta.logsf(self.null, hits, misses)
-        prior = special.betaln(0.5, 0.5) + stats.beta.logsf(self.null, 0.5, 0.5)
+        mixture = special.betaln(hits, misses) + _log_beta_above(self.null, hits, misses)
+        prior = special.betaln(0.5, 0.5) + _log_beta_above(self.null, 0.5, 0.5)
         at_null = self.events * log(self.null) + (self.trials - self.events) * log1p(-self.null)
         return float(mixture - prior - at_null)
 
@@ -94,6 +94,12 @@ def merge_dependent(e_values: Sequence[float]) -> float:
     """E-value of several that depend on each other in any way: their mean. Errors as in `merge_independent`."""
     _check(e_values)
     return sum(e_values) / len(e_values)
+
+
+def _log_beta_above(point: float, a: float, b: float) -> float:
+    """Log of the chance that a Beta(a, b) variable exceeds ``point``."""
+    above = float(special.betaincc(a, b, point))
+    return log(above) if above > 0.0 else -inf
 
 
 def _exp(value: float) -> float:

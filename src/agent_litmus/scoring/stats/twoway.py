@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from agent_litmus.scoring.stats.binomial import clopper_pearson_real
 from agent_litmus.scoring.stats.interval import UNDERPOWERED, Interval, check_level
@@ -80,7 +80,7 @@ def degrees_of_freedom(n: Array) -> Array:
 
 def half_width(variance: Array, df: Array, level: float) -> Array:
     """Half the width of the t interval; zero where there are no degrees of freedom."""
-    quantile = np.where(df > 0, stats.t.ppf((1.0 + level) / 2.0, np.maximum(df, 1.0)), 0.0)
+    quantile = np.where(df > 0, special.stdtrit(np.maximum(df, 1.0), (1.0 + level) / 2.0), 0.0)
     return np.asarray(quantile * np.sqrt(variance))
 
 
