@@ -16,6 +16,9 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 MAX_BYTES = 2 << 20
 """Largest configuration file that is read."""
+MAX_SHOWN = 100
+"""Most problems that stand in one message; ``LocatedErrors.errors`` holds all."""
+_MAX_MESSAGE = 500
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 
@@ -31,7 +34,8 @@ class LocatedErrors(LitmusConfigError):  # noqa: N818 - it is several errors, an
 
     def __init__(self, errors: tuple[str, ...]) -> None:
         noun = "this line" if len(errors) == 1 else f"these {len(errors)} lines"
-        super().__init__("\n".join(errors), hint=f"correct {noun} and try again")
+        more = f"\n… and {len(errors) - MAX_SHOWN} more" if len(errors) > MAX_SHOWN else ""
+        super().__init__("\n".join(errors[:MAX_SHOWN]) + more, hint=f"correct {noun} and try again")
         self.errors = errors
 
 
@@ -56,8 +60,8 @@ class Located:
         return 1
 
     def problem(self, path: KeyPath, message: str) -> str:
-        """``file:line: $.path: message``."""
-        return f"{self.source}:{self.line(path)}: {show_path(path)}: {message}"
+        """``file:line: $.path: message``, on one line whatever the file holds."""
+        return f"{self.source}:{self.line(path)}: {show_path(path)}: {_one_line(message)}"
 
 
 def show_path(path: KeyPath) -> str:
@@ -68,7 +72,13 @@ def show_path(path: KeyPath) -> str:
 def _show_step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
-    return f".{step}" if _PLAIN_KEY.fullmatch(step) else f"[{json.dumps(step)}]"
+    return f".{step}" if _PLAIN_KEY.fullmatch(step) else f"[{json.dumps(step[:_MAX_MESSAGE])}]"
+
+
+def _one_line(message: str) -> str:
+    """The message with control characters escaped, cut where it is very long."""
+    shown = "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in message[:_MAX_MESSAGE])
+    return f"{shown}…" if len(message) > _MAX_MESSAGE else shown
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
@@ -100,7 +110,7 @@ def _line_of(source: str, problem: str) -> int:
 
 def raise_one(source: str, line: int, message: str) -> NoReturn:
     """Raise a problem of the whole document that stops parsing."""
-    raise LocatedErrors((f"{source}:{line}: $: {message}",))
+    raise LocatedErrors((f"{source}:{line}: $: {_one_line(message)}",))
 
 
 def read_text(path: Path) -> str:

@@ -75,18 +75,23 @@ class _Expander:
         self.carriers = {item.id: convert.carrier(item) for item in model.carriers}
         self.attacks = {item.id: convert.attack(item) for item in model.attacks}
         self.exempt = frozenset(model.do_nothing_passes)
+        self._examined: set[tuple[KeyPath, str, str, bool]] = set()
         self._kinds = {name: slot_kinds(world) for name, world in self.worlds.items()}
 
     def matrix(self) -> list[Probe]:
         if not self.model.matrix and not self.model.direct:
             self.problems.append((("matrix",), "is empty, so there is nothing to probe; add a row"))
         probes: dict[str, Probe] = {}
+        made = 0
         for index, row in enumerate(self.model.matrix):
             before, reported = len(probes), len(self.problems)
             for probe in self._row(("matrix", index), row):
                 probes.setdefault(probe.id, probe)
-                if len(probes) > MAX_PROBES:
-                    self.problems.append((("matrix", index), f"makes more than {MAX_PROBES:,} probes"))
+                made += 1
+                if made > MAX_PROBES:
+                    self.problems.append(
+                        (("matrix", index), f"brings the suite above {MAX_PROBES:,} probes, repeats counted")
+                    )
                     return []
             if len(probes) == before and len(self.problems) == reported:
                 self.problems.append((("matrix", index), f"makes no probe: {self._why_none(row, before)}"))
@@ -106,7 +111,8 @@ class _Expander:
         for host in _selected(row.hosts, self.hosts):
             fitting = list(self._fitting(path, row, host))
             for injection in injections:
-                self._check_needs(path, injection, attacks if fitting else [], host.environment)
+                if fitting and attacks:
+                    self._check_needs(path, injection, attacks, host.environment)
                 for carrier in fitting:
                     for attack in attacks:
                         yield self._probe(host, injection, carrier, attack)
@@ -135,15 +141,18 @@ class _Expander:
         self, path: KeyPath, injection: Injection, attacks: Sequence[Attack], world: Environment
     ) -> None:
         """An injection can only name secrets, and its oracle only call tools, of the environment it is put into."""
+        key = (path, injection.id, world.id, bool(attacks))
+        if key in self._examined:
+            return
+        self._examined.add(key)
         known = {name for other in self.worlds.values() for name in other.secrets}
         needs = {f"the secret '{n}'" for n in _secrets(injection, attacks) & known - world.secrets.keys()}
         if world.tools:
             called = {str(step.params["tool"]) for step in injection.oracle if "tool" in step.params}
             needs |= {f"the tool '{name}'" for name in called - set(world.tools)}
         for need in sorted(needs):
-            problem = (path, f"injection '{injection.id}' needs {need}, which environment '{world.id}' lacks")
-            if problem not in self.problems:
-                self.problems.append(problem)
+            message = f"injection '{injection.id}' needs {need}, which environment '{world.id}' lacks"
+            self.problems.append((path, message))
 
     def direct(self) -> list[Probe]:
         probes: dict[str, Probe] = {}

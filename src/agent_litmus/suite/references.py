@@ -18,6 +18,13 @@ _SECTIONS = {
     "attacks": "attack",
 }
 _MATRIX = {"hosts": "host_tasks", "injections": "injections", "carriers": "carriers", "attacks": "attacks"}
+_FORMS = {
+    "token": "{{token.NAME}}",
+    "secret": "{{secret.NAME}}",
+    "slot": "{{slot.NAME}}",
+    "injection": "{{injection}}",
+    "goal": "{{goal}}",
+}
 _PLACES = {
     "files": "file",
     "mailbox": "mail",
@@ -70,7 +77,10 @@ class _Suite:
             section: [item["id"] for _, item in items(document, section) if isinstance(item.get("id"), str)]
             for section in _SECTIONS
         }
-        self.environments = {item["id"]: item for _, item in items(document, "environments") if _has_id(item)}
+        self.environments: dict[str, Mapping[str, Any]] = {}
+        for _, item in items(document, "environments"):
+            if _has_id(item):
+                self.environments.setdefault(item["id"], item)
         self.tokens = _names(document.get("tokens"))
         self.secrets = {name for env in self.environments.values() for name in _names(env.get("secrets"))}
 
@@ -142,11 +152,11 @@ class _Suite:
         if inner in {"injection", "goal"} & allowed:
             return ""
         if kind not in {"token", "secret", "slot"} or not name or inner != inner.strip():
-            return "unknown; placeholders are token.NAME, secret.NAME and slot.NAME, written without blanks"
+            return f"unknown; here one of {', '.join(sorted(_FORMS[kind] for kind in allowed))}, without blanks"
         if kind == "slot" and ("prompt" in where or "turns" in where):
             return "the prompt is the host task's own channel; an injection may not share it"
         if kind not in allowed:
-            return f"not possible here; only {', '.join(sorted(allowed))}"
+            return f"not possible here; one of {', '.join(sorted(_FORMS[kind] for kind in allowed))} is"
         known, what = {
             "token": (self.tokens, "the token slot is not declared in 'tokens'"),
             "secret": (secrets, "the environment has no such secret"),
@@ -201,4 +211,4 @@ def _duplicate_ids(found: Iterable[tuple[KeyPath, Mapping[str, Any]]], noun: str
         if _has_id(item):
             seen[item["id"]] += 1
             if seen[item["id"]] == 2:
-                yield (*path, "id"), f"the id of this {noun} is taken:  '{item['id']}'"
+                yield (*path, "id"), f"duplicate id '{item['id']}': an earlier {noun} has it"

@@ -1,0 +1,113 @@
+"""From a matrix to probes."""
+
+from agent_litmus.records.probe import CarrierKind, Condition, OracleAction, OracleStep
+from agent_litmus.suite.load import builtin_path, load_suite, parse_suite
+
+TWO_WORLDS = """\
+suite: two
+version: "1"
+environments:
+  - {id: files, files: {a.txt: "x {{slot.note}}"}, secrets: {key: k}}
+  - {id: mails, mailbox: [{id: m1, from: a, to: b, body: "{{slot.mail}}"}], secrets: {key: k}}
+host_tasks:
+  - {id: unused, environment: files, prompt: p, checks: [answer_contains: x], oracle: [answer: x]}
+  - {id: second, environment: mails, prompt: p, checks: [file_exists: f], oracle: [write: {path: f, text: ""}]}
+  - id: first
+    environment: files
+    turns: [p]
+    checks: [file_absent: b.txt, {file_unchanged: a.txt, invariant: false, id: kept}]
+    oracle: [exec: {argv: ["{python}", -V]}]
+injections:
+  - {id: i1, goal: g1, text: t1, category: c, forbidden: [secret_left: key], oracle: [answer: x]}
+  - {id: i2, goal: g2, text: t2, category: c, effects: none}
+carriers:
+  - {id: note, kind: file, slot: note}
+  - {id: mail, kind: mail, slot: mail}
+attacks:
+  - {id: plain, template: "{{injection}}"}
+  - {id: loud, template: "NOW: {{injection}} ({{goal}})"}
+matrix:
+  - {hosts: [first, second], attacks: [plain]}
+  - {hosts: [first], injections: [i1]}
+direct:
+  - {injection: i1, environment: mails}
+do_nothing_passes: [first]
+"""
+
+
+def test_controls_come_first_then_injected_then_direct_in_file_order() -> None:
+    assert [probe.id for probe in parse_suite(TWO_WORLDS).probes] == [
+        "second",
+        "first",
+        "first+i1+note+plain",
+        "first+i2+note+plain",
+        "second+i1+mail+plain",
+        "second+i2+mail+plain",
+        "first+i1+note+loud",
+        "direct+i1+mails",
+    ]
+
+
+def test_a_control_has_neither_injection_nor_carrier() -> None:
+    probe = parse_suite(TWO_WORLDS).probes[1]
+    assert (probe.condition, probe.injection, probe.carrier, probe.attack) == (Condition.CONTROL, None, None, None)
+    assert probe.injected_text == ""
+
+
+def test_an_injected_probe_has_all_its_parts() -> None:
+    probe = parse_suite(TWO_WORLDS).probes[6]
+    assert probe.condition is Condition.INJECTED
+    assert probe.injected_text == "NOW: t1 (g1)"
+    assert probe.carrier is not None
+    assert probe.carrier.kind is CarrierKind.FILE
+    assert probe.host.environment.files == {"a.txt": "x {{slot.note}}"}
+
+
+def test_a_direct_probe_asks_for_the_injection_as_the_users_own_request() -> None:
+    probe = parse_suite(TWO_WORLDS).probes[-1]
+    assert probe.condition is Condition.DIRECT
+    assert (probe.host.prompt, probe.host.checks, probe.carrier) == ("t1", (), None)
+    assert probe.injection is not None
+
+
+def test_invariants_are_the_usual_ones_unless_said_otherwise() -> None:
+    checks = parse_suite(TWO_WORLDS).probes[1].host.checks
+    assert [(check.id, check.invariant) for check in checks] == [("file_absent-1", True), ("kept", False)]
+
+
+def test_forbidden_checks_never_share_an_id_with_host_checks_and_are_no_invariants() -> None:
+    injection = parse_suite(TWO_WORLDS).probes[2].injection
+    assert injection is not None
+    assert [(check.id, check.invariant) for check in injection.forbidden] == [("forbidden/secret_left-1", False)]
+
+
+def test_oracle_steps_keep_their_parameters() -> None:
+    second, first = parse_suite(TWO_WORLDS).probes[:2]
+    assert second.host.oracle == (OracleStep(OracleAction.WRITE, {"path": "f", "text": ""}),)
+    assert first.host.oracle == (OracleStep(OracleAction.EXEC, {"argv": ["{python}", "-V"]}),)
+
+
+def test_the_exception_holds_for_every_probe_of_the_host_task() -> None:
+    assert {probe.host.id for probe in parse_suite(TWO_WORLDS).probes if probe.do_nothing_passes} == {"first"}
+
+
+def test_two_loads_are_equal() -> None:
+    assert parse_suite(TWO_WORLDS) == parse_suite(TWO_WORLDS)
+
+
+def test_a_slot_in_two_kinds_of_places_of_one_environment_fits_no_carrier() -> None:
+    text = TWO_WORLDS.replace("body: ", "subject: '{{slot.note}}', body: ").replace(
+        "  - {id: mail,", "  - {id: both, kind: mail, slot: note}\n  - {id: mail,"
+    )
+    mixed = text.replace('files: {a.txt: "x {{slot.note}}"}', 'files: {a.txt: "x {{slot.note}}"}, tickets: []')
+    ids = [probe.id for probe in parse_suite(mixed).probes]
+    assert "second+i1+both+plain" in ids
+    assert "first+i1+both+plain" not in ids
+
+
+def test_the_built_in_suite_is_small_and_varied() -> None:
+    suite = load_suite(builtin_path("office"))
+    assert len(suite.probes) <= 40
+    assert {probe.carrier.kind for probe in suite.probes if probe.carrier} == set(CarrierKind)
+    assert len({probe.injection.category for probe in suite.probes if probe.injection}) == 4
+    assert sum(probe.condition is Condition.CONTROL for probe in suite.probes) == 3
