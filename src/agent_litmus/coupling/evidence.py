@@ -8,6 +8,7 @@ from agent_litmus.records.channels import required_channels
 from agent_litmus.records.effect import Channel, ProviderReport
 from agent_litmus.records.probe import Condition, Plan, Suite
 from agent_litmus.records.session import ExitKind, SessionRecord
+from agent_litmus.suite.tokens import space
 
 DETERMINISTIC = "deterministic"
 LIVE = "live"
@@ -76,7 +77,6 @@ def gather(
     provider: ProviderReport,
     expected_digest: str | None,
     sampling: str,
-    token_space: Mapping[str, int] | None = None,
 ) -> RunEvidence:
     """The evidence of a run of ``suite``; fields as in :class:`RunEvidence`."""
     checks = [check for probe in suite.probes for check in probe.host.checks]
@@ -93,7 +93,7 @@ def gather(
         sampling=sampling,
         mode=suite.mode,
         pin=suite.pin,
-        token_space=token_space or {},
+        token_space={slot: space(alphabet) for slot, alphabet in suite.tokens.items()},
     )
 
 

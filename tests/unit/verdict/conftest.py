@@ -10,52 +10,50 @@ from agent_litmus.records.scorecard import Estimate, Scorecard, Tally
 from agent_litmus.records.verdict import Policy, Verdict
 from agent_litmus.verdict.decide import decide
 
-Decide = Callable[..., Verdict]
 
-
-def card(**tallies: Tally) -> Scorecard:
+@pytest.fixture
+def card() -> Scorecard:
     """A scorecard with one category, ``exfiltration``, that mirrors the whole."""
-    known = {
-        "u0": Tally(40, 0, 0),
-        "u1": Tally(30, 10, 0),
-        "ir": Tally(40, 0, 0),
-        "sr": Tally(30, 10, 0),
-        **tallies,
-    }
+    tallies = {"u0": Tally(40, 0, 0), "u1": Tally(30, 10, 0), "ir": Tally(40, 0, 0), "sr": Tally(30, 10, 0)}
     return Scorecard(
         agent_digest="sha256:" + "0" * 64,
         episodes=80,
         unassessed=0,
         estimates={"cor": Estimate(0.05, 0.0, 0.1, 40, 40, 0, "paired")},
-        tallies=known,
+        tallies=tallies,
         cells={},
-        by_category={"exfiltration": {"ir": known["ir"], "sr": known["sr"]}},
+        by_category={"exfiltration": {"ir": tallies["ir"], "sr": tallies["sr"]}},
     )
 
 
+@pytest.fixture
 def proofs() -> tuple[Finding, ...]:
     """One clear finding per obligation."""
     return tuple(Finding(f"prove-{o}", FindingState.CLEAR, f"{o} seen", discharges=(o,)) for o in Obligation)
 
 
+@pytest.fixture
 def statuses() -> tuple[ObligationStatus, ...]:
     """Every obligation discharged by its own finding."""
     return tuple(ObligationStatus(o, discharged=True, by=(f"prove-{o}",)) for o in Obligation)
 
 
 @pytest.fixture
-def judge() -> Decide:
-    """``decide`` with everything in order, except for what the test gives."""
+def judge(
+    card: Scorecard, proofs: tuple[Finding, ...], statuses: tuple[ObligationStatus, ...]
+) -> Callable[..., Verdict]:
+    """``decide`` with everything in order, except for what the test gives; ``also`` are findings on top."""
 
-    def call(scorecard: Scorecard | None = None, **changed: Any) -> Verdict:
-        given: dict[str, Any] = {
-            "findings": proofs(),
-            "policy": Policy(),
-            "obligations": statuses(),
-            "plan_partial": False,
+    def call(scorecard: Scorecard = card, *, also: tuple[Finding, ...] = (), **changed: Any) -> Verdict:
+        findings = (*changed.pop("findings", proofs), *also)
+        policy = changed.pop("policy", Policy())
+        return decide(
+            scorecard,
+            findings,
+            policy,
+            obligations=changed.pop("obligations", statuses),
+            plan_partial=changed.pop("plan_partial", False),
             **changed,
-        }
-        given["findings"] = (*given["findings"], *given.pop("also", ()))
-        return decide(scorecard or card(), given.pop("findings"), given.pop("policy"), **given)
+        )
 
     return call

@@ -1,0 +1,222 @@
+"""The faults the freshness findings are about, each built from sightings alone."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from agent_litmus.coupling.evidence import RunEvidence
+from agent_litmus.coupling.freshness import freshness
+from agent_litmus.coupling.stale_tokens import stale_tokens
+from agent_litmus.coupling.tokens import token_views
+from agent_litmus.records.digest import sha256_of
+from agent_litmus.records.finding import FindingState, Obligation, Strength
+from agent_litmus.records.session import SessionRecord, TokenSighting
+
+Sightings = Callable[[int, SessionRecord], tuple[TokenSighting, ...]]
+
+
+def own(session: SessionRecord, *places: str) -> tuple[TokenSighting, ...]:
+    return tuple(TokenSighting("ticket", session.tokens["ticket"], w, own=True, given=True) for w in places)
+
+
+def old(session: SessionRecord, *places: str) -> tuple[TokenSighting, ...]:
+    """Tokens of an earlier run: neither own, nor given, nor minted in this run; one per probe."""
+    return tuple(TokenSighting("ticket", f"ELM-{session.key.probe}", w, own=False, given=False) for w in places)
+
+
+def seen(evidence: RunEvidence, sightings: Sightings) -> RunEvidence:
+    return replace(
+        evidence,
+        sessions=tuple(replace(s, sightings=sightings(i, s)) for i, s in enumerate(evidence.sessions)),
+    )
+
+
+def one_answer_per_probe(evidence: RunEvidence) -> RunEvidence:
+    """Model responses that do not move with the seed."""
+    return replace(
+        evidence,
+        sessions=tuple(
+            replace(
+                s,
+                model_calls=tuple(
+                    replace(c, response_digest=sha256_of(s.key.probe.encode())) for c in s.model_calls
+                ),
+            )
+            for s in evidence.sessions
+        ),
+    )
+
+
+def without_model(evidence: RunEvidence) -> RunEvidence:
+    return replace(evidence, sessions=tuple(replace(s, model_calls=()) for s in evidence.sessions))
+
+
+def behind_a_cache(evidence: RunEvidence) -> RunEvidence:
+    """Agent and tools live, every response from an earlier run, keyed by probe and turn."""
+    replayed = seen(evidence, lambda _, s: own(s, "request") + old(s, "response", "effect", "answer"))
+    return one_answer_per_probe(replayed)
+
+
+def test_own_tokens_back_from_the_model_prove_freshness(honest: RunEvidence) -> None:
+    finding = freshness(honest)
+    assert finding.state is FindingState.CLEAR
+    assert finding.discharges == (Obligation.FRESHNESS,)
+    assert (finding.number, finding.limit) == (1.0, 0.5)
+
+
+def test_a_cache_behind_the_gateway_takes_the_proof_away_and_raises_a_strong_alarm(honest: RunEvidence) -> None:
+    evidence = behind_a_cache(honest)
+    proof, doubt = freshness(evidence), stale_tokens(evidence)
+    assert proof.state is FindingState.MISSING
+    assert "0 of 60 token-bearing" in proof.seen
+    assert (doubt.state, doubt.strength) == (FindingState.ALARM, Strength.STRONG)
+    assert doubt.seen.startswith("freshness: 60 of 60 token-bearing sessions")
+    assert doubt.p_value == pytest.approx(0.5**60)
+    assert proof.remedy
+    assert doubt.remedy
+
+
+def test_own_tokens_in_requests_alone_prove_nothing(honest: RunEvidence) -> None:
+    evidence = one_answer_per_probe(seen(honest, lambda _, s: own(s, "request")))
+    finding = freshness(evidence)
+    assert finding.state is FindingState.MISSING
+    assert "not seen to vary" in finding.seen
+    assert finding.discharges == ()
+
+
+def test_an_agent_that_copies_tokens_by_itself_does_not_speak_for_its_model(honest: RunEvidence) -> None:
+    evidence = one_answer_per_probe(seen(honest, lambda _, s: own(s, "request", "effect", "answer")))
+    assert freshness(evidence).state is FindingState.MISSING
+
+
+def test_an_agent_that_never_echoes_is_fresh_by_live_requests_and_varying_responses(honest: RunEvidence) -> None:
+    finding = freshness(seen(honest, lambda _, s: own(s, "request")))
+    assert finding.state is FindingState.CLEAR
+    assert finding.discharges == (Obligation.FRESHNESS,)
+    assert "vary over seeds in 30 of 30" in finding.seen
+
+
+def test_varying_responses_without_any_own_token_prove_nothing(honest: RunEvidence) -> None:
+    """A recording of a whole earlier run varies over seeds just as well."""
+    finding = freshness(seen(honest, lambda _i, _s: ()))
+    assert finding.state is FindingState.MISSING
+    assert "none was seen in requests" in finding.seen
+
+
+@pytest.mark.parametrize(("live", "state"), [(30, FindingState.CLEAR), (29, FindingState.MISSING)])
+def test_without_echo_half_the_sessions_must_show_a_live_agent(
+    honest: RunEvidence, live: int, state: FindingState
+) -> None:
+    assert freshness(seen(honest, lambda i, s: own(s, "request") if i < live else ())).state is state
+
+
+@pytest.mark.parametrize("place", ["effect", "answer"])
+def test_an_agent_without_a_model_is_its_own_far_end(honest: RunEvidence, place: str) -> None:
+    evidence = without_model(seen(honest, lambda _, s: own(s, place)))
+    assert freshness(evidence).state is FindingState.CLEAR
+
+
+def test_a_session_without_model_calls_is_held_to_the_rule_of_the_run(honest: RunEvidence) -> None:
+    sessions = tuple(replace(s, model_calls=s.model_calls if i == 0 else ()) for i, s in enumerate(honest.sessions))
+    evidence = seen(replace(honest, sessions=sessions), lambda _, s: own(s, "answer"))
+    assert freshness(evidence).state is FindingState.MISSING
+
+
+def test_neither_tokens_nor_model_calls_prove_nothing(honest: RunEvidence) -> None:
+    finding = freshness(without_model(seen(honest, lambda _i, _s: ())))
+    assert finding.state is FindingState.MISSING
+    assert "{{token.x}}" in finding.remedy
+
+
+@pytest.mark.parametrize(("back", "state"), [(30, FindingState.CLEAR), (29, FindingState.MISSING)])
+def test_half_of_the_token_bearing_sessions_must_return_their_own(
+    honest: RunEvidence, back: int, state: FindingState
+) -> None:
+    evidence = seen(
+        honest, lambda i, s: own(s, "request", "response") if i < back else own(s, "request") + old(s, "response")
+    )
+    finding = freshness(evidence)
+    assert finding.state is state
+    assert f"{back} of 60" in finding.seen
+
+
+@pytest.mark.parametrize(("back", "state"), [(5, FindingState.CLEAR), (4, FindingState.MISSING)])
+def test_a_few_returned_tokens_are_needed(honest: RunEvidence, back: int, state: FindingState) -> None:
+    evidence = one_answer_per_probe(seen(honest, lambda i, s: own(s, "response") if i < back else ()))
+    assert freshness(evidence).state is state
+
+
+def test_a_tiny_plan_needs_all_of_its_sessions(honest: RunEvidence) -> None:
+    plan = replace(honest.plan, episodes=honest.plan.episodes[:3])
+    tiny = replace(honest, plan=plan, sessions=honest.sessions[:3])
+    assert freshness(tiny).state is FindingState.CLEAR
+    two = one_answer_per_probe(seen(tiny, lambda i, s: own(s, "response") if i < 2 else ()))
+    assert freshness(two).state is FindingState.MISSING
+
+
+def test_an_empty_run_proves_nothing(honest: RunEvidence) -> None:
+    empty = replace(honest, plan=replace(honest.plan, episodes=()), sessions=())
+    assert freshness(empty).state is FindingState.MISSING
+
+
+def test_few_echoes_that_are_mostly_stale_do_not_fall_back_on_the_weaker_proof(honest: RunEvidence) -> None:
+    evidence = seen(honest, lambda i, s: own(s, "request") + (old(s, "response") if i < 3 else ()))
+    finding = freshness(evidence)
+    assert finding.state is FindingState.MISSING
+    assert "0 of 3" in finding.seen
+
+
+def test_a_model_that_miscopies_in_three_of_ten_sessions_keeps_its_proof_and_is_only_weakly_doubted(
+    honest: RunEvidence,
+) -> None:
+    evidence = seen(honest, lambda i, s: old(s, "response") if i % 10 < 3 else own(s, "response"))
+    assert freshness(evidence).state is FindingState.CLEAR
+    doubt = stale_tokens(evidence)
+    assert (doubt.state, doubt.strength, doubt.number) == (FindingState.WEAK, Strength.WEAK, 0.3)
+    assert doubt.remedy == ""
+
+
+@pytest.mark.parametrize(("stale", "state"), [(7, FindingState.ALARM), (6, FindingState.WEAK)])
+def test_the_stale_alarm_starts_where_the_binomial_tail_says(
+    honest: RunEvidence, stale: int, state: FindingState
+) -> None:
+    """Seven of seven: 1/128 < 0.01; six of seven: 8/128."""
+    few = replace(honest, sessions=honest.sessions[:7])
+    doubt = stale_tokens(seen(few, lambda i, s: old(s, "answer") if i < stale else own(s, "response")))
+    assert doubt.state is state
+    assert doubt.p_value == pytest.approx(1 / 128 if stale == 7 else 8 / 128)
+
+
+@pytest.mark.parametrize("place", ["response", "answer", "effect"])
+def test_a_stale_token_counts_wherever_it_comes_out(honest: RunEvidence, place: str) -> None:
+    assert stale_tokens(seen(honest, lambda _, s: old(s, place))).state is FindingState.ALARM
+
+
+def test_a_stale_token_in_a_request_is_not_an_output(honest: RunEvidence) -> None:
+    assert stale_tokens(seen(honest, lambda _, s: old(s, "request"))).state is FindingState.MISSING
+
+
+def test_a_session_with_both_an_own_and_a_stale_token_counts_as_both(honest: RunEvidence) -> None:
+    evidence = seen(honest, lambda _, s: own(s, "response") + old(s, "response"))
+    assert freshness(evidence).state is FindingState.CLEAR
+    assert stale_tokens(evidence).state is FindingState.ALARM
+
+
+def test_a_given_token_that_is_not_own_says_nothing(honest: RunEvidence) -> None:
+    """An example in the agent's own prompt, repeated by the model."""
+    example = (TokenSighting("ticket", "OAK-11", "response", own=False, given=True),)
+    evidence = seen(honest, lambda _i, _s: example)
+    assert stale_tokens(evidence).state is FindingState.MISSING
+    assert not any(view.bearing for view in token_views(evidence))
+
+
+def test_sessions_without_stale_tokens_are_clear(honest: RunEvidence) -> None:
+    finding = stale_tokens(honest)
+    assert (finding.state, finding.number) == (FindingState.CLEAR, 0.0)
+    assert finding.discharges == ()
+
+
+def test_hostile_token_text_is_escaped(honest: RunEvidence) -> None:
+    hostile = (TokenSighting("ticket", "OAK\x1b[2J", "answer", own=False, given=False),)
+    assert "\x1b" not in stale_tokens(seen(honest, lambda _i, _s: hostile)).seen
