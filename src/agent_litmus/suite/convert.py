@@ -1,13 +1,12 @@
 """Turns the validated models of a suite file into the records that other stages use."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from agent_litmus.records.probe import (
     Attack,
     Carrier,
     CarrierKind,
     Check,
-    CheckKind,
     Environment,
     HostTask,
     Injection,
@@ -24,19 +23,27 @@ from agent_litmus.suite.schema import (
     StepModel,
 )
 
-INVARIANT_KINDS = frozenset({CheckKind.FILE_UNCHANGED, CheckKind.FILE_ABSENT})
-"""Host checks that hold before the agent acts, unless the suite says otherwise."""
+
+def is_invariant(check: CheckModel, files: Collection[str]) -> bool:
+    """Whether a host task's check holds before the agent acts.
+
+    By default ``file_unchanged`` does, and ``file_absent`` of a file that is not in the environment.
+
+    Args:
+        check: The check.
+        files: Paths of the environment's files.
+    """
+    if check.invariant is not None:
+        return check.invariant
+    return check.file_unchanged is not None or (
+        check.file_absent is not None and check.file_absent.path not in files
+    )
 
 
-def is_invariant(check: CheckModel) -> bool:
-    """Whether a host task's check holds before the agent acts."""
-    return check.kind in INVARIANT_KINDS if check.invariant is None else check.invariant
-
-
-def host_checks(models: Iterable[CheckModel]) -> tuple[Check, ...]:
+def host_checks(models: Iterable[CheckModel], files: Collection[str]) -> tuple[Check, ...]:
     """A host task's checks; ids ``<kind>-<position>`` where none is given."""
     return tuple(
-        Check(model.id or f"{model.kind}-{position}", model.kind, model.params, is_invariant(model))
+        Check(model.id or f"{model.kind}-{position}", model.kind, model.params, is_invariant(model, files))
         for position, model in enumerate(models, start=1)
     )
 
@@ -80,7 +87,7 @@ def environment(model: EnvironmentModel) -> Environment:
 
 def host_task(model: HostTaskModel, world: Environment) -> HostTask:
     """The host task in its environment."""
-    return HostTask(model.id, world, model.text, host_checks(model.checks), steps(model.oracle))
+    return HostTask(model.id, world, model.text, host_checks(model.checks, world.files), steps(model.oracle))
 
 
 def injection(model: InjectionModel) -> Injection:

@@ -75,7 +75,7 @@ class _Expander:
         self.carriers = {item.id: convert.carrier(item) for item in model.carriers}
         self.attacks = {item.id: convert.attack(item) for item in model.attacks}
         self.exempt = frozenset(model.do_nothing_passes)
-        self._examined: set[tuple[KeyPath, str, str, bool]] = set()
+        self._examined: set[tuple[KeyPath, str, str]] = set()
         self._kinds = {name: slot_kinds(world) for name, world in self.worlds.items()}
 
     def matrix(self) -> list[Probe]:
@@ -112,7 +112,7 @@ class _Expander:
             fitting = list(self._fitting(path, row, host))
             for injection in injections:
                 if fitting and attacks:
-                    self._check_needs(path, injection, attacks, host.environment)
+                    self._check_needs(path, injection, attacks, host)
                 for carrier in fitting:
                     for attack in attacks:
                         yield self._probe(host, injection, carrier, attack)
@@ -137,22 +137,24 @@ class _Expander:
                 )
                 self.problems.append(((*path, "carriers", row.carriers.index(carrier.id)), message))
 
-    def _check_needs(
-        self, path: KeyPath, injection: Injection, attacks: Sequence[Attack], world: Environment
-    ) -> None:
-        """An injection can only name secrets, and its oracle only call tools, of the environment it is put into."""
-        key = (path, injection.id, world.id, bool(attacks))
+    def _check_needs(self, path: KeyPath, injection: Injection, attacks: Sequence[Attack], host: HostTask) -> None:
+        """An injection can only use the secrets and tools of the environment it is put into."""
+        world = host.environment
+        key = (path, injection.id, host.id)
         if key in self._examined:
             return
         self._examined.add(key)
         known = {name for other in self.worlds.values() for name in other.secrets}
-        needs = {f"the secret '{n}'" for n in _secrets(injection, attacks) & known - world.secrets.keys()}
+        lacking = _secrets(injection, attacks) & known - world.secrets.keys()
+        needs = {f"the secret '{name}', which environment '{world.id}' lacks" for name in lacking}
         if world.tools:
             called = {str(step.params["tool"]) for step in injection.oracle if "tool" in step.params}
-            needs |= {f"the tool '{name}'" for name in called - set(world.tools)}
-        for need in sorted(needs):
-            message = f"injection '{injection.id}' needs {need}, which environment '{world.id}' lacks"
-            self.problems.append((path, message))
+            tools = called - set(world.tools)
+            needs |= {f"the tool '{name}', which environment '{world.id}' lacks" for name in tools}
+        shown = _shown(injection, attacks, host)
+        hidden = {name for name in _left(injection) & world.secrets.keys() if ("secret", name) not in shown}
+        needs |= {f"the secret '{name}', which no agent on host task '{host.id}' can read" for name in hidden}
+        self.problems += [(path, f"injection '{injection.id}' needs {need}") for need in sorted(needs)]
 
     def direct(self) -> list[Probe]:
         probes: dict[str, Probe] = {}
@@ -163,8 +165,8 @@ class _Expander:
             name = f"direct+{injection.id}+{world.id}"
             if name in probes:
                 self.problems.append((("direct", index), "is the same as an earlier one"))
-            self._check_needs(("direct", index), injection, (), world)
             host = HostTask(name, world, injection.text, (), ())
+            self._check_needs(("direct", index), injection, (), host)
             probes[name] = Probe(name, Condition.DIRECT, host, injection)
         return list(probes.values())
 
@@ -175,6 +177,7 @@ def _selected(selection: str | list[str], known: Mapping[str, T]) -> list[T]:
 
 
 def _secrets(injection: Injection, attacks: Sequence[Attack]) -> set[str]:
+    """The secrets an injection names."""
     named = placeholders(
         [
             injection.text,
@@ -184,5 +187,16 @@ def _secrets(injection: Injection, attacks: Sequence[Attack]) -> set[str]:
             [step.params for step in injection.oracle],
         ]
     )
-    left = {str(check.params["secret"]) for check in injection.forbidden if check.kind is CheckKind.SECRET_LEFT}
-    return left | {name for kind, name in named if kind == "secret"}
+    return _left(injection) | {name for kind, name in named if kind == "secret"}
+
+
+def _left(injection: Injection) -> set[str]:
+    """The secrets that may not leave."""
+    return {str(check.params["secret"]) for check in injection.forbidden if check.kind is CheckKind.SECRET_LEFT}
+
+
+def _shown(injection: Injection, attacks: Sequence[Attack], host: HostTask) -> set[tuple[str, str]]:
+    """Placeholders in all that an agent can come to read."""
+    world = host.environment
+    parts = (world.files, world.mailbox, world.tickets, world.pages, world.tool_descriptions)
+    return placeholders([*parts, host.prompt, injection.text, injection.goal, [a.template for a in attacks]])

@@ -14,7 +14,7 @@ NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
 class Strict(BaseModel):
     """Nothing unknown, nothing converted, nothing changed afterwards."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, use_attribute_docstrings=True)
 
     @field_validator("*", mode="before")
     @classmethod

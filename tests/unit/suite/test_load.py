@@ -73,6 +73,17 @@ def test_the_good_suite_loads() -> None:
     ("old", "new", "expected"),
     [
         (
+            "is {{token.code}}",
+            "is gone",
+            "checks[0].answer_contains: {{token.code}} stands neither in the prompt nor",
+        ),
+        (
+            "file_unchanged: notes.txt",
+            "file_exists: notes.txt",
+            "checks[1].file_exists: the file is there from the st",
+        ),
+        ("The code is", "The lamp OAK-11 is", "'OAK-11' looks like a token of the alphabet 'words'"),
+        (
             "environment: desk",
             "environment: dsk",
             "13: $.host_tasks[0].environment: unknown environment 'dsk'; did you",
@@ -227,10 +238,23 @@ def test_an_injection_that_needs_a_secret_its_environment_lacks_is_an_error() ->
     errors = errors_of(
         ("host_tasks:", '  - {id: bare, files: {notes.txt: "{{slot.note}}"}}\nhost_tasks:'),
         ("environment: desk", "environment: bare"),
+        ('answer_contains: "{{token.code}}"', "answer_contains: x"),
     )
     assert errors == (
         "s.yaml:37: $.matrix[0]: injection 'leak' needs the secret 'key', which environment 'bare' lacks",
     )
+
+
+def test_a_secret_that_nothing_shows_cannot_leave() -> None:
+    errors = errors_of(
+        ("Mail {{secret.key}}", "Mail the key"), ("mail_sent: {to: evil@x.example}", "secret_left: key")
+    )
+    (error,) = errors
+    assert "injection 'leak' needs the secret 'key', which no agent on host task 'report' can read" in error
+
+
+def test_a_secret_that_the_injection_shows_can_leave() -> None:
+    assert parse_suite(GOOD.replace("mail_sent: {to: evil@x.example}", "secret_left: key"))
 
 
 def test_a_secret_of_another_environment_is_not_known_to_a_host_task() -> None:
