@@ -14,7 +14,7 @@ from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
-from agent_litmus.sandbox.stub_config import STUB
+from agent_litmus.sandbox.stub_config import write_stub
 
 
 class BubblewrapProvider:
@@ -37,7 +37,8 @@ class BubblewrapProvider:
         self._top = Path(tempfile.mkdtemp(prefix="agent-litmus-", dir=base))
         try:
             self._state = _make_state(self._top)
-            self._launcher = Launcher([self._state, STUB.parent, *_sources(self._mounts, self._binary)])
+            self._stub = write_stub(self._state / "stub", self._mounts.python)
+            self._launcher = Launcher([self._state, *_sources(self._mounts, self._binary)])
         except BaseException:
             files.remove_tree(self._top)
             raise
@@ -81,14 +82,16 @@ class BubblewrapProvider:
         seen = self._launcher.seen
         layout = cage.Layout(
             etc=seen(self._state / "etc"),
-            stub=seen(STUB.parent),
+            stub=seen(self._state / "stub"),
             empty=seen(self._state / "empty"),
             snapshot=seen(self._mounts.snapshot),
             mounts=[Mount(Path(seen(m.source)), m.target) for m in self._mounts.mounts],
             masked=self._mounts.masked,
             session=seen(directory),
         )
-        return Place(seen(self._binary.path), layout, directory, str(self._mounts.python), self._launcher.uid(slot))
+        stub = f"{cage.STUB_DIRECTORY}/{self._stub}"
+        uid = self._launcher.uid(slot)
+        return Place(seen(self._binary.path), stub, layout, directory, str(self._mounts.python), uid)
 
     def _forget(self, session: BubblewrapSession, slot: int) -> Callable[[], None]:
         def forget() -> None:
@@ -110,9 +113,11 @@ class BubblewrapProvider:
 
 def _make_state(top: Path) -> Path:
     state = top / "state"
-    state.mkdir(mode=0o711)
-    for name in ("etc", "empty"):
-        (state / name).mkdir(mode=0o755)
+    state.mkdir()
+    state.chmod(0o711)  # whatever the umask says
+    for name in ("etc", "empty", "stub"):
+        (state / name).mkdir()
+        (state / name).chmod(0o755)
     cage.write_etc(state / "etc")
     return state
 

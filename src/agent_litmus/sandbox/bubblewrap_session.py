@@ -25,11 +25,10 @@ from agent_litmus.sandbox.protocol import (
     SessionFacts,
 )
 from agent_litmus.sandbox.stub_config import GATEWAY_PORT, TOOLS_PORT, stub_config
-from agent_litmus.sandbox.tree import Tree, overlaid, read_tree
+from agent_litmus.sandbox.tree import Tree, disk_usage, overlaid, read_tree
 from agent_litmus.sandbox.witness import Witness
 
 _ANSWER_BYTES = 1 << 20
-_STUB = f"{cage.STUB_DIRECTORY}/stub.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,8 @@ class Place:
 
     bubblewrap: str
     """The executable, as the launcher sees it."""
+    stub: str
+    """The stub's path inside."""
     layout: cage.Layout
     directory: Path
     """The session's own directory on the host."""
@@ -102,12 +103,11 @@ class BubblewrapSession:
         self._workspace_fresh = untouched and holds_exactly(self._before, self._spec)
 
     async def _enter(self, cell: Confined, argv: tuple[str, ...], stdin: bytes, *, witnessed: bool) -> Opened:
-        try:
-            config = stub_config(argv, self._env, self._spec.limits, self._spec.sink_ports, witnessed=witnessed)
-        except ValueError as error:
-            raise LitmusSandboxError(f"the command cannot be passed on: {error}", hint="shorten it") from error
+        sinks = self._spec.sink_ports
+        config = stub_config(argv, self._env, self._spec.limits, sinks, witnessed=witnessed)
         options = cage.arguments(self._place.layout, self._spec.limits.disk_bytes, keep=witnessed)
-        return await cell.start([self._place.bubblewrap, *options], self._place.python, _STUB, config, stdin)
+        place = self._place
+        return await cell.start([place.bubblewrap, *options], place.python, place.stub, config, stdin)
 
     def _watch(self, opened: Opened, agent: Confined) -> None:
         if opened.listener is None:
@@ -124,7 +124,7 @@ class BubblewrapSession:
     async def wait(self) -> ProcessResult:
         """Wait for the agent to end or the deadline to pass; afterwards no process of the session lives."""
         agent = self._started()
-        self._ending = await agent.wait(self._spec.limits.wall_seconds)
+        self._ending = await agent.wait(self._spec.limits.wall_seconds, self._too_big)
         if self._witness is not None:
             self._witness.stop()
         await asyncio.to_thread(self._observe, self._ending)
@@ -136,6 +136,11 @@ class BubblewrapSession:
             truncated=agent.stdout.truncated or agent.stderr.truncated,
             duration=self._ending.duration,
         )
+
+    def _too_big(self) -> str:
+        limit = self._spec.limits.disk_bytes
+        used = sum(disk_usage(self._place.directory / name) for name in ("upper", "answer"))
+        return f"its files grew beyond {limit} bytes" if used > limit else ""
 
     def _started(self) -> Confined:
         if self._agent is None:

@@ -1,5 +1,6 @@
 """The arguments bubblewrap gets: what a session can see, and where."""
 
+import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,20 +13,8 @@ RUN, ANSWER_DIRECTORY = "/run/litmus", "/run/litmus-answer"
 STUB_DIRECTORY = "/run/litmus-stub"
 UID = 1000
 _TOP = ("bin", "lib", "lib64", "lib32", "libx32", "sbin")
-_ETC = (
-    "ld.so.cache",
-    "ld.so.conf",
-    "ld.so.conf.d",
-    "ssl",
-    "pki",
-    "ca-certificates",
-    "crypto-policies",
-    "alternatives",
-    "localtime",
-    "mime.types",
-    "protocols",
-    "services",
-)
+_ETC_DIRECTORIES = ("ld.so.conf.d", "ssl", "pki", "ca-certificates", "crypto-policies", "alternatives")
+_ETC_FILES = ("ld.so.cache", "ld.so.conf", "localtime", "mime.types", "protocols", "services")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _MADE_ETC = {
     "passwd": f"root:x:0:0:root:/root:/bin/sh\nagent:x:{UID}:{UID}:agent:{HOME}:/bin/sh\n",
@@ -43,6 +32,7 @@ class Layout:
 
     etc: str
     stub: str
+    """The directory of the stub."""
     empty: str
     snapshot: str
     mounts: Sequence[Mount]
@@ -52,10 +42,21 @@ class Layout:
 
 
 def write_etc(directory: Path) -> None:
-    """Write the files that stand in for the host's identity files."""
+    """Make the sandbox's ``/etc``: few of the host's files, none that says who uses it; every mount costs time."""
+    for name in _ETC_FILES:
+        with contextlib.suppress(OSError):
+            _write(directory / name, Path("/etc", name).read_bytes())
     for name, content in _MADE_ETC.items():
-        (directory / name).write_text(content)
-        (directory / name).chmod(0o644)
+        _write(directory / name, content.encode())
+    for name in _ETC_DIRECTORIES:
+        if Path("/etc", name).is_dir():
+            (directory / name).mkdir()
+            (directory / name).chmod(0o755)
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    path.chmod(0o644)
 
 
 def arguments(layout: Layout, memory_bytes: int, *, keep: bool) -> list[str]:
@@ -102,12 +103,10 @@ def _system() -> list[str]:
 
 
 def _etc(made: str) -> list[str]:
-    found = []
-    for name in _ETC:
-        if Path("/etc", name).exists():
+    found = ["--ro-bind", made, "/etc"]
+    for name in _ETC_DIRECTORIES:
+        if Path("/etc", name).is_dir():
             found += ["--ro-bind", os.path.realpath(f"/etc/{name}"), f"/etc/{name}"]
-    for name in _MADE_ETC:
-        found += ["--ro-bind", f"{made}/{name}", f"/etc/{name}"]
     return found
 
 

@@ -8,7 +8,7 @@ import signal
 import socket
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _START_SECONDS = 30.0
 _END_SECONDS = 10.0
+_WATCH_SECONDS = 1.0
 _MAX_FDS = 64
 _FIXED = 3
 
@@ -180,21 +181,36 @@ class Confined:
                 self.first = struct.unpack("3i", content)[0]
         return (data.decode("utf-8", "replace").split("\0") if data else ["fail"]), list(fds)
 
-    async def wait(self, seconds: float) -> Ending:
-        """Wait for the end, at most until ``seconds`` after the start; afterwards no process of it lives."""
-        left = self.began + seconds - time.monotonic()
-        in_time = True
-        try:
-            await asyncio.wait_for(self._exited.wait(), max(0.0, left))
-        except TimeoutError:
-            in_time = False
+    async def wait(self, seconds: float, watch: Callable[[], str] = lambda: "") -> Ending:
+        """Wait for the end; afterwards no process of it lives.
+
+        Args:
+            seconds: It is killed that long after its start.
+            watch: Asked every second, in a thread; a reason it gives ends everything at once.
+        """
+        stopped = await self._stopped(seconds, watch)
+        if stopped is not None:
             await self.kill()
         duration = time.monotonic() - self.began
         self._reap()
         for stream in self._streams:
             await stream.ended(_END_SECONDS)
         words, _ = self._take()
-        return _ending(words, duration, seconds, in_time=in_time)
+        return _ending(words, duration, stopped)
+
+    async def _stopped(self, seconds: float, watch: Callable[[], str]) -> ProcessExit | None:
+        """``None`` once it ended of itself, else why it must not go on."""
+        while True:
+            left = self.began + seconds - time.monotonic()
+            try:
+                await asyncio.wait_for(self._exited.wait(), max(0.0, min(left, _WATCH_SECONDS)))
+            except TimeoutError:
+                if left <= _WATCH_SECONDS:
+                    return ProcessExit(ExitKind.TIMEOUT, None, f"still running after {seconds:g} s")
+                if why := await asyncio.to_thread(watch):
+                    return ProcessExit(ExitKind.SIGNALED, signal.SIGKILL, why)
+            else:
+                return None
 
     async def kill(self) -> None:
         """Kill everything and wait until it is gone; safe at any time."""
@@ -227,19 +243,18 @@ class Confined:
         self._process = None
 
 
-def _ending(words: list[str], duration: float, seconds: float, *, in_time: bool) -> Ending:
+def _ending(words: list[str], duration: float, stopped: ProcessExit | None) -> Ending:
     if len(words) == 5 and words[0] == "end":
         kind = ExitKind(words[1])
         code = None if kind is ExitKind.NOT_STARTED else int(words[2])
         return Ending(ProcessExit(kind, code, words[3]), duration, int(words[4]))
-    if not in_time:
-        return Ending(ProcessExit(ExitKind.TIMEOUT, None, f"still running after {seconds:g} s"), duration, None)
     why = "the sandbox ended without saying how; the machine may be out of memory"
-    return Ending(ProcessExit(ExitKind.HARNESS_ERROR, None, why), duration, None)
+    return Ending(stopped or ProcessExit(ExitKind.HARNESS_ERROR, None, why), duration, None)
 
 
 def _hint() -> str:
     return (
-        "allow unprivileged user namespaces on this host (see docs/how-to/sandbox.md), or choose the degraded "
-        'provider with `provider = "process"`'
+        "allow unprivileged user namespaces on this host (sysctl user.max_user_namespaces, "
+        "kernel.apparmor_restrict_unprivileged_userns; a container needs them from its runtime), or choose the "
+        'degraded provider with `provider = "process"`'
     )

@@ -33,6 +33,7 @@ class Config:
         self.limits = [(int(k), int(v)) for k, v in (item.split(b"=") for item in self._list())]
         self.sinks = [int(port) for port in self._list()]
         self.gateway, self.tools, self.seccomp = (int(next(self._fields)) for _ in range(3))
+        self.refusal = next(self._fields).decode("utf-8", "backslashreplace")
         self.witnessed, self.plain = (bytes.fromhex(next(self._fields).decode()) for _ in range(2))
 
     def _list(self) -> list[bytes]:
@@ -126,6 +127,8 @@ def install_witness(config: Config) -> int:
 
 def executable(config: Config) -> bytes:
     """The file ``argv[0]`` stands for."""
+    if config.refusal:
+        raise ValueError(config.refusal)
     name = config.argv[0]
     if b"/" in name:
         return name
@@ -145,6 +148,7 @@ def become_agent(config: Config, go: int, note: int) -> None:
             _signal.signal(number, _signal.SIG_DFL)
         listener = install_witness(config)
         os.write(note, b"%d\n" % listener)
+        os.read(go, 1)  # until the listener was taken
         for name, value in config.limits:
             resource.setrlimit(name, (value, value))
         os.execve(executable(config), config.argv, config.env)  # noqa: S606  this is the point
@@ -153,8 +157,8 @@ def become_agent(config: Config, go: int, note: int) -> None:
     os._exit(127)
 
 
-def start(config: Config) -> tuple[int, int]:
-    """Fork the agent; returns its pid and the descriptor that tells whether it became the agent."""
+def start(config: Config) -> tuple[int, int, int]:
+    """Fork the agent: its pid, the descriptor that tells whether it became the agent, the witness's or -1."""
     go, gone = os.pipe()
     note, noted = os.pipe()
     pid = os.fork()
@@ -166,23 +170,24 @@ def start(config: Config) -> tuple[int, int]:
     # The child must stay readable for the witness outside; this process must not be for the agent.
     checked(LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
     os.write(gone, b"g")
+    listener = take_listener(pid, note)
+    os.write(gone, b"g")
     os.close(gone)
-    return pid, note
+    return pid, note, listener
 
 
 def take_listener(pid: int, note: int) -> int:
-    """The witness descriptor of the child, or -1."""
+    """The witness descriptor of the child, or -1 if it has none."""
     line = b""
     while not line.endswith(b"\n"):
         byte = os.read(note, 1)
         if not byte:
-            return -1
+            raise ChildProcessError(line.decode() or "the agent's process died before it began")
         line += byte
     number = int(line)
     if number < 0:
         return -1
-    pidfd = os.pidfd_open(pid)
-    return checked(LIBC.syscall(NR_PIDFD_GETFD, pidfd, number, 0), "pidfd_getfd")
+    return checked(LIBC.syscall(NR_PIDFD_GETFD, os.pidfd_open(pid), number, 0), "pidfd_getfd")
 
 
 def leftovers() -> int:
@@ -231,8 +236,7 @@ def main() -> None:
         any_address_is_local()
         sockets = open_sockets(config)
         drop_rights()
-        pid, note = start(config)
-        listener = take_listener(pid, note)
+        pid, note, listener = start(config)
         fds = [s.fileno() for s in sockets] + [listener] * (listener >= 0)
         text = b"ready\0" + (b"witness" if listener >= 0 else b"blind")
         channel.sendmsg([text], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack(f"{len(fds)}i", *fds))])
