@@ -15,6 +15,8 @@ from uvicorn.server import ServerState
 
 Factory = Callable[[Config, ServerState], H11Protocol]
 
+_QUIET_TURNS = 8
+"""Turns of the loop, at least four, between a connection's arrival and the moment its bytes can be seen waiting."""
 _QUIET = {
     "uvicorn.error": logging.CRITICAL,
     "uvicorn.access": logging.CRITICAL,
@@ -59,11 +61,6 @@ class ServiceProtocol(H11Protocol):
         super().connection_made(transport)
         self.app_state = {"transport": transport}
         no_delay(transport.get_extra_info("socket"))
-
-    @property
-    def busy(self) -> bool:
-        """Whether a request is being answered."""
-        return self.cycle is not None and not self.cycle.response_complete
 
 
 def connected(scope: Scope) -> bool:
@@ -133,15 +130,19 @@ class HttpServer:
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            # Otherwise uvicorn would answer 500, which no record knows of.
+            scope["state"]["transport"].abort()
+            raise
         except Exception as error:
             self.failures.append(error)
             raise
 
     def _pending(self) -> bool:
         connections: list[Any] = [c for c in self._state.connections if not c.transport.is_closing()]
-        if any(c.busy for c in connections):
-            return True
-        return readable([*self._sockets, *(c.transport.get_extra_info("socket") for c in connections)])
+        return bool(self._state.tasks) or readable(
+            [*self._sockets, *(c.transport.get_extra_info("socket") for c in connections)]
+        )
 
 
 def readable(sockets: Iterable[Any]) -> bool:
@@ -162,11 +163,11 @@ async def settle(pending: Callable[[], bool], grace: float) -> None:
     """
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(grace):
-            for turn in range(1 << 30):
-                # Two turns: accepting a connection makes its bytes readable only in the next one.
-                if turn >= 2 and not pending():
-                    return
-                await asyncio.sleep(0 if turn < 20 else 0.001)
+            quiet_turns = turns = 0
+            while quiet_turns < _QUIET_TURNS:
+                await asyncio.sleep(0 if turns < 50 else 0.001)
+                quiet_turns = 0 if pending() else quiet_turns + 1
+                turns += 1
 
 
 async def _wait(busy: Callable[[], bool], seconds: float) -> None:

@@ -21,13 +21,16 @@ def find_page(pages: Mapping[str, str], host: str, path: str, query: str = "") -
         path: Path, percent-encoded as in the URL.
         query: Query without the question mark.
     """
-    known = {_address(url): body for url, body in pages.items()}
+    known = {address: body for url, body in pages.items() if (address := _address(url)) is not None}
     wanted = (_host(host), path.rstrip("/"))
     return known.get((*wanted, query), known.get((*wanted, "")))
 
 
-def _address(url: str) -> tuple[str, str, str]:
-    parts = urlsplit(url if "://" in url else f"http://{url}")
+def _address(url: str) -> tuple[str, str, str] | None:
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+    except ValueError:
+        return None
     return _host(parts.netloc), parts.path.rstrip("/"), parts.query
 
 

@@ -71,16 +71,21 @@ class SinkSession:
         address, port = scope["server"] or ("", 0)
         headers = _headers(scope)
         host, path = _target(scope, headers.get("host", ""))
-        body = await _body(receive)
-        detail = {
-            "method": scope["method"],
-            "host": host.rpartition(":")[0] if _has_port(host) else host or self._names.name(address),
-            "port": port,
-            "path": path,
-            "headers": headers,
-            "body": _text(body),
-        }
-        self._log.add(Channel.HTTP, "request", Outcome.EXECUTED, detail)
+        body = bytearray()
+        try:
+            await _take(receive, body)
+        finally:
+            # Also when the session ends meanwhile: what arrived has left the sandbox.
+            named = host.rpartition(":")[0] if _has_port(host) else host
+            detail = {
+                "method": scope["method"],
+                "host": named or self._names.name(address),
+                "port": port,
+                "path": path,
+                "headers": headers,
+                "body": _text(body),
+            }
+            self._log.add(Channel.HTTP, "request", Outcome.EXECUTED, detail)
         await self._answer(scope, send, host or self._names.name(address), path)
 
     async def _answer(self, scope: Scope, send: Send, host: str, path: str) -> None:
@@ -166,27 +171,31 @@ def _target(scope: Scope, host: str) -> tuple[str, str]:
     path = scope["raw_path"].decode("latin-1")
     query = scope["query_string"].decode("latin-1")
     whole = f"{path}?{query}" if query else path
-    if "://" in path.partition("/")[0] + "//":
+    if whole.startswith("/"):
+        return host, whole
+    try:
         parts = urlsplit(whole)
-        return parts.netloc, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return host, whole
+    except ValueError:
+        return host, whole
+    if not parts.netloc:
+        return host, whole
+    return parts.netloc, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def _has_port(host: str) -> bool:
     return host.rpartition(":")[2].isdigit() and not host.endswith("]")
 
 
-async def _body(receive: Receive) -> bytes:
-    """The body up to the limit; what is longer is taken in and dropped, what is cut off counts as it is."""
-    body = bytearray()
-    while True:
+async def _take(receive: Receive, body: bytearray) -> None:
+    """Collect the body up to the limit; what is longer is taken in and dropped, what is cut off counts as it is."""
+    more = True
+    while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            return bytes(body)
+            return
         body += message.get("body", b"")[: TEXT_LIMIT - len(body)]
-        if not message.get("more_body", False):
-            return bytes(body)
+        more = message.get("more_body", False)
 
 
-def _text(data: bytes) -> str:
+def _text(data: bytes | bytearray) -> str:
     return data.decode("utf-8", "backslashreplace")

@@ -1,5 +1,6 @@
 """The tool server: MCP over streamable HTTP at ``/mcp``, one per session, every call recorded."""
 
+import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -109,8 +110,15 @@ class ToolSession:
         self._manager = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=MAX_BODY
         )
-        async with self._manager.run():
+        ready, leave = asyncio.Event(), asyncio.Event()
+        # In a task of its own, because the manager's task group would wrap the caller's exceptions.
+        task = asyncio.create_task(_run(self._manager, ready, leave))
+        try:
+            await ready.wait()
             yield
+        finally:
+            leave.set()
+            await task
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI application."""
@@ -199,6 +207,12 @@ class ToolSession:
         except Exception as error:
             self.failures.append(error)
             raise
+
+
+async def _run(manager: StreamableHTTPSessionManager, ready: asyncio.Event, leave: asyncio.Event) -> None:
+    async with manager.run():
+        ready.set()
+        await leave.wait()
 
 
 def _offered(environment: Environment) -> dict[str, _Tool]:

@@ -167,6 +167,8 @@ class UpstreamSimulator:
         self._server = HttpServer(self._app)
         self.requests: list[Request] = []
         """Every chat request that arrived, in order."""
+        self.arrived = asyncio.Event()
+        """Set once a chat request has arrived."""
         self.base_url = ""
         """Ends in ``/v1``; known once the context was entered."""
 
@@ -195,6 +197,7 @@ class UpstreamSimulator:
         script = self._scripts[min(len(self.requests), len(self._scripts) - 1)]
         request = _request(scope, body)
         self.requests.append(request)
+        self.arrived.set()
         reply = script(request)
         await _respond(reply, receive, send)
         if reply.cut:
