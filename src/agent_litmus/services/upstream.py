@@ -8,10 +8,10 @@ import shutil
 import signal
 import socket
 import sys
-from collections import deque
+import tempfile
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import BinaryIO, Self
 
 import httpx2
 
@@ -20,7 +20,7 @@ from agent_litmus.records.config import ModelConfig
 
 KEY_VARIABLE = "LITMUS_UPSTREAM_KEY"
 """Environment variable that tells the server which key to ask for."""
-_TAIL_LINES = 20
+_TAIL_BYTES = 4096
 _TERM_SECONDS = 3.0
 
 
@@ -49,12 +49,16 @@ class ManagedUpstream:
         self._cwd = cwd
         self._ready_seconds = ready_seconds
         self._process: asyncio.subprocess.Process | None = None
-        self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
-        self._reader: asyncio.Task[None] | None = None
+        self._output: BinaryIO | None = None
         self.api_key = secrets.token_urlsafe(24)
         """Random; for the gateway."""
         self.base_url = ""
         """Ends in ``/v1``; known once the context was entered."""
+
+    @property
+    def pid(self) -> int | None:
+        """The server's process id while it is meant to run."""
+        return None if self._process is None else self._process.pid
 
     async def __aenter__(self) -> Self:
         """Start the server and wait until it is ready.
@@ -66,8 +70,9 @@ class ManagedUpstream:
         argv = [part.replace("{port}", str(port)).replace("{python}", sys.executable) for part in self._model.serve]
         self.base_url = f"http://127.0.0.1:{port}/v1"
         try:
+            # A file, not a pipe: a pipe would have to be read, and a stray grandchild could hold it open for ever.
+            self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the context ends
             self._process = await self._start(argv)
-            self._reader = asyncio.create_task(self._read())
             await self._until_ready(argv)
         except BaseException:
             await self._stop()
@@ -81,36 +86,34 @@ class ManagedUpstream:
         await self._stop()
 
     async def _start(self, argv: list[str]) -> asyncio.subprocess.Process:
-        program = shutil.which(argv[0], path=None) if argv else None
+        program = shutil.which(argv[0]) if argv else None
         if program is None:
             raise UpstreamError(
                 f"$.agent.model.serve: the command {argv[0] if argv else ''!r} was not found or is not executable",
                 hint="Install the model server, or correct the command in the configuration.",
             )
+        try:
+            return await self._spawn(program, argv[1:])
+        except OSError as error:
+            raise UpstreamError(
+                f"$.agent.model.serve: {argv[0]!r} could not be started in {self._cwd or '.'}: {error.strerror}",
+                hint="Check that the directory exists and that the file is a program.",
+            ) from error
+
+    async def _spawn(self, program: str, arguments: list[str]) -> asyncio.subprocess.Process:
         setpriv = shutil.which("setpriv")
         tied = [setpriv, "--pdeathsig", "KILL", "--"] if setpriv else []
         return await asyncio.create_subprocess_exec(
             *tied,
             program,
-            *argv[1:],
+            *arguments,
             cwd=self._cwd,
             env={**os.environ, KEY_VARIABLE: self.api_key},
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
+            stdout=self._output,
             stderr=asyncio.subprocess.STDOUT,
             start_new_session=True,
         )
-
-    async def _read(self) -> None:
-        assert self._process is not None
-        assert self._process.stdout is not None
-        rest = ""
-        while chunk := await self._process.stdout.read(1 << 16):
-            *lines, rest = (rest + chunk.decode("utf-8", "backslashreplace")).split("\n")
-            self._tail.extend(line[:500] for line in lines)
-            rest = rest[-500:]
-        if rest:
-            self._tail.append(rest)
 
     async def _until_ready(self, argv: list[str]) -> None:
         assert self._process is not None
@@ -123,10 +126,10 @@ class ManagedUpstream:
             ):
                 while not await self._answers(client):
                     await asyncio.wait({ended}, timeout=pause)
-                    await self._check_alive(ended, argv)
+                    self._check_alive(ended, argv)
                     pause = min(pause * 1.5, 1.0)
             # Another program might hold the port and answer while ours is failing to bind it.
-            await self._check_alive(ended, argv)
+            self._check_alive(ended, argv)
         except TimeoutError as error:
             raise UpstreamError(
                 f"the model server {argv[0]!r} answered neither {self.base_url}/models nor /health with 200 "
@@ -136,11 +139,9 @@ class ManagedUpstream:
         finally:
             ended.cancel()
 
-    async def _check_alive(self, ended: asyncio.Task[int], argv: list[str]) -> None:
+    def _check_alive(self, ended: asyncio.Task[int], argv: list[str]) -> None:
         if not ended.done():
             return
-        if self._reader is not None:
-            await asyncio.wait({self._reader}, timeout=1.0)
         raise UpstreamError(
             f"the model server {argv[0]!r} ended with status {ended.result()} before it was ready{self._said()}",
             hint="Run the command of [agent.model] serve by hand to see what it needs.",
@@ -155,26 +156,26 @@ class ManagedUpstream:
         return False
 
     def _said(self) -> str:
-        text = "\n".join(self._tail).replace(self.api_key, "[key removed]").strip()
+        assert self._output is not None
+        # Without moving the offset, which the server's own writes share.
+        number = self._output.fileno()
+        tail = os.pread(number, _TAIL_BYTES, max(0, os.fstat(number).st_size - _TAIL_BYTES))
+        text = tail.decode("utf-8", "backslashreplace").replace(self.api_key, "[key removed]").strip()
         return f"; it said:\n{text}" if text else "; it said nothing"
 
     async def _stop(self) -> None:
         process, self._process = self._process, None
-        if process is None:
-            return
-        _signal_group(process.pid, signal.SIGTERM)
-        try:
-            async with asyncio.timeout(_TERM_SECONDS):
-                await process.wait()
-        except TimeoutError:
-            pass
-        finally:
-            # The group may outlive its leader.
-            _signal_group(process.pid, signal.SIGKILL)
-        await process.wait()
-        if self._reader is not None:
-            await asyncio.wait({self._reader}, timeout=1.0)
-            self._reader.cancel()
+        if process is not None:
+            _signal_group(process.pid, signal.SIGTERM)
+            try:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), _TERM_SECONDS)
+            finally:
+                # The group may outlive its leader.
+                _signal_group(process.pid, signal.SIGKILL)
+            await process.wait()
+        if self._output is not None:
+            self._output.close()
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:
