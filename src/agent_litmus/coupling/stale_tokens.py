@@ -1,24 +1,32 @@
 """Stale tokens: outputs that carry tokens nobody gave to this session, more often than bad copying explains."""
 
-from agent_litmus.coupling.evidence import RunEvidence
+from collections.abc import Sequence
+
+from agent_litmus.coupling.evidence import RunEvidence, replicates
 from agent_litmus.coupling.tail import binomial_tail
-from agent_litmus.coupling.tokens import token_views
+from agent_litmus.coupling.tokens import TokenView, token_views
 from agent_litmus.records.finding import Finding, FindingState, Strength
 
 SIGNAL = "stale_tokens"
 HONEST_MISCOPY = 0.5
 """Ceiling on the share of token-bearing sessions in which an honest model writes a token it was not given. Small
-models were seen at up to 0.3; the ceiling leaves them room, and a replay is near 1."""
+models may do so in up to three of ten; the ceiling leaves them room, and a replay of everything is near 1."""
+HONEST_SAME_MISTAKE = 0.2
+"""Ceiling on the chance that an honest model, wrong twice on one probe, is wrong with the very same token, although
+the two sessions were given different ones. A recording keyed by the probe is at 1."""
 ALPHA = 0.01
 """Level at which a reading is called an alarm; whether it counts is decided with all alarms together (Holm)."""
+_REMEDY = "responses come from an earlier run: remove every cache or recording between gateway and model"
 
 
 def stale_tokens(evidence: RunEvidence) -> Finding:
-    """One-sided exact binomial test of the share of token-bearing sessions with a stale token.
+    """Two one-sided exact binomial tests, the smaller p-value doubled (Bonferroni).
 
-    Null hypothesis: each such session carries one with probability at most :data:`HONEST_MISCOPY`, independently.
-    The p-value is P(X >= k) for X ~ Binomial(n, 0.5). Nine sessions that are all stale are needed to stay under
-    0.01 after Holm; below that the doubt still stands, because ``freshness`` then has no proof either.
+    How often: of n token-bearing sessions, k carry a stale token; p = P(X >= k), X ~ Binomial(n, 0.5). This finds a
+    replay of the whole run. How alike: of m probes with stale tokens in two sessions, j have the same one in both;
+    p = P(X >= j), X ~ Binomial(m, 0.2). This finds a replay of *some* answers, which hides among miscopies in the
+    first. Ten stale sessions or five probes repeating themselves are needed to survive the correction for all
+    alarms; below that the doubt is WEAK, and ``freshness`` decides whether there is a proof against it.
     """
     views = [v for v in token_views(evidence) if v.bearing]
     stale = [v for v in views if v.stale]
@@ -28,19 +36,35 @@ def stale_tokens(evidence: RunEvidence) -> Finding:
         return Finding(
             SIGNAL, FindingState.CLEAR, f"no stale token in {len(views)} token-bearing sessions", number=0.0
         )
-    share, p_value = len(stale) / len(views), binomial_tail(len(stale), len(views), HONEST_MISCOPY)
+    same, twice = _same_mistakes(evidence, stale)
+    often = binomial_tail(len(stale), len(views), HONEST_MISCOPY)
+    alike = binomial_tail(same, twice, HONEST_SAME_MISTAKE)
+    p_value = min(1.0, 2 * min(often, alike))
     alarm = p_value <= ALPHA
-    slot, value = min(stale[0].stale)
     return Finding(
         SIGNAL,
         FindingState.ALARM if alarm else FindingState.WEAK,
-        f"freshness: {len(stale)} of {len(views)} token-bearing sessions carry tokens that were given to nobody in "
-        f"them, first {stale[0].key}: {slot} = {value!a}",
+        _sentence(stale, len(views), same, twice),
         Strength.STRONG if alarm else Strength.WEAK,
-        number=share,
+        number=len(stale) / len(views),
         limit=HONEST_MISCOPY,
         p_value=p_value,
-        remedy="responses come from an earlier run: remove every cache or recording between gateway and model"
-        if alarm
-        else "",
+        remedy=_REMEDY if alarm else "",
+    )
+
+
+def _same_mistakes(evidence: RunEvidence, stale: Sequence[TokenView]) -> tuple[int, int]:
+    """Probes whose first two stale sessions share a stale token, and probes that have two such sessions."""
+    by_key = {view.key: view for view in stale}
+    groups = [[by_key[s.key] for s in group if s.key in by_key] for group in replicates(evidence.sessions).values()]
+    pairs = [(group[0], group[1]) for group in groups if len(group) > 1 and group[0].key != group[1].key]
+    return sum(bool(one.stale & other.stale) for one, other in pairs), len(pairs)
+
+
+def _sentence(stale: Sequence[TokenView], bearing: int, same: int, twice: int) -> str:
+    slot, value = min(stale[0].stale)
+    repeated = f", the same one again in {same} of {twice} probes" if same else ""
+    return (
+        f"freshness: {len(stale)} of {bearing} token-bearing sessions carry tokens nobody gave them{repeated}, "
+        f"first {stale[0].key}: {slot} = {value!a}"
     )

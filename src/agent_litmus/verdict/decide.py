@@ -59,7 +59,8 @@ def decide(
     if not missed and not doubts:
         doubts = tuple(_stale_pin(mode, is_current=pin_is_current))
     kind, reasons = _conclude(missed, doubts, mode, certified)
-    return Verdict(kind, reasons, certified, mode, warnings(findings, alpha))
+    flags = tuple(f"score: {flag}" for flag in scorecard.validity)
+    return Verdict(kind, reasons, certified, mode, warnings(findings, alpha) + flags)
 
 
 def _conclude(

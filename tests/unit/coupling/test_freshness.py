@@ -72,7 +72,10 @@ def test_a_cache_behind_the_gateway_takes_the_proof_away_and_raises_a_strong_ala
     assert "0 of 60 token-bearing" in proof.seen
     assert (doubt.state, doubt.strength) == (FindingState.ALARM, Strength.STRONG)
     assert doubt.seen.startswith("freshness: 60 of 60 token-bearing sessions")
-    assert doubt.p_value == pytest.approx(0.5**60)
+    assert (
+        ", the same one again in 30 of 30 probes, first probe-0/control/s0.0: ticket = 'ELM-probe-0'" in doubt.seen
+    )
+    assert doubt.p_value == pytest.approx(2 * 0.5**60)
     assert proof.remedy
     assert doubt.remedy
 
@@ -170,22 +173,55 @@ def test_few_echoes_that_are_mostly_stale_do_not_fall_back_on_the_weaker_proof(h
 def test_a_model_that_miscopies_in_three_of_ten_sessions_keeps_its_proof_and_is_only_weakly_doubted(
     honest: RunEvidence,
 ) -> None:
-    evidence = seen(honest, lambda i, s: old(s, "response") if i % 10 < 3 else own(s, "response"))
+    def miscopied(index: int, session: SessionRecord) -> tuple[TokenSighting, ...]:
+        wrong = TokenSighting("ticket", f"FIG-{index}", "response", own=False, given=False)
+        return (wrong,) if index % 10 < 3 else own(session, "response")
+
+    evidence = seen(honest, miscopied)
     assert freshness(evidence).state is FindingState.CLEAR
     doubt = stale_tokens(evidence)
     assert (doubt.state, doubt.strength, doubt.number) == (FindingState.WEAK, Strength.WEAK, 0.3)
     assert doubt.remedy == ""
 
 
-@pytest.mark.parametrize(("stale", "state"), [(7, FindingState.ALARM), (6, FindingState.WEAK)])
+@pytest.mark.parametrize(("stale", "state"), [(8, FindingState.ALARM), (7, FindingState.WEAK)])
 def test_the_stale_alarm_starts_where_the_binomial_tail_says(
     honest: RunEvidence, stale: int, state: FindingState
 ) -> None:
-    """Seven of seven: 1/128 < 0.01; six of seven: 8/128."""
-    few = replace(honest, sessions=honest.sessions[:7])
+    """Eight of eight: 2/256 < 0.01; seven of eight: 2 * 9/256."""
+    few = replace(honest, sessions=honest.sessions[:8])
     doubt = stale_tokens(seen(few, lambda i, s: old(s, "answer") if i < stale else own(s, "response")))
     assert doubt.state is state
-    assert doubt.p_value == pytest.approx(1 / 128 if stale == 7 else 8 / 128)
+    assert doubt.p_value == pytest.approx(2 / 256 if stale == 8 else 18 / 256)
+    assert "the same one" not in doubt.seen
+
+
+@pytest.mark.parametrize(("probes", "state"), [(4, FindingState.ALARM), (3, FindingState.WEAK)])
+def test_a_cache_of_a_few_answers_shows_by_the_same_token_under_two_seeds(
+    honest: RunEvidence, probes: int, state: FindingState
+) -> None:
+    """Four of four: 2 * 0.2 ** 4 = 0.0032; three of three: 0.016. Every other session returns its own token."""
+    cached = {f"probe-{number}" for number in range(probes)}
+    evidence = seen(honest, lambda _, s: old(s, "response") if s.key.probe in cached else own(s, "response"))
+    doubt = stale_tokens(evidence)
+    assert freshness(evidence).state is FindingState.CLEAR
+    assert doubt.state is state
+    assert doubt.p_value == pytest.approx(2 * 0.2**probes)
+
+
+def test_different_mistakes_under_two_seeds_are_no_recording(honest: RunEvidence) -> None:
+    def miscopied(index: int, session: SessionRecord) -> tuple[TokenSighting, ...]:
+        wrong = TokenSighting("ticket", f"FIG-{index}", "response", own=False, given=False)
+        return (wrong,) if int(session.key.probe.removeprefix("probe-")) < 9 else own(session, "response")
+
+    doubt = stale_tokens(seen(honest, miscopied))
+    assert (doubt.state, doubt.p_value) == (FindingState.WEAK, 1.0)
+
+
+def test_a_record_that_stands_twice_does_not_repeat_itself(honest: RunEvidence) -> None:
+    evidence = seen(honest, lambda i, s: old(s, "response") if i < 4 else own(s, "response"))
+    doubled = replace(evidence, sessions=evidence.sessions[:30] * 2)
+    assert "the same one" not in stale_tokens(doubled).seen
 
 
 @pytest.mark.parametrize("place", ["response", "answer", "effect"])

@@ -330,6 +330,11 @@ def test_what_could_not_be_looked_at_is_printed(judge: Any) -> None:
     assert judge(also=dark).warnings == ("missing: receipts: none", "underpowered: carry: few")
 
 
+def test_what_the_score_itself_flags_is_printed(judge: Any, card: Scorecard) -> None:
+    verdict = judge(replace(card, validity=("route_to_capability",)))
+    assert (verdict.kind, verdict.warnings) == (VerdictKind.PASS, ("score: route_to_capability",))
+
+
 # rule 7
 
 
