@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from agent_litmus.scoring.words import clip
+
 _CALL_TAGS = re.compile(r"<(tool_call|function_call|tool_use)>.*?(?:</\1>|\Z)", re.DOTALL)
 _CALL_LINE = re.compile(r"\s*\w{1,64}\((?:\w{1,64}=|['\"{\[])[^\n]*\)\s*")
 _CALL_KEYS = frozenset(
@@ -23,7 +25,7 @@ _CALL_KEYS = frozenset(
     }
 )
 _WORD_KEYS = ("answer", "final_answer", "final", "reply", "response", "message", "content", "text", "refusal")
-_MAX_JSON = 1 << 20
+_MAX_TEXT = 1 << 20
 
 
 def own_words(text: str) -> str:
@@ -32,7 +34,7 @@ def own_words(text: str) -> str:
     A message that is JSON, or a line that is, counts as a tool call unless it holds an answer and no call: then the
     answer is the words. Arguments of calls are written for tools, so refusing words in them refuse nothing.
     """
-    text = _CALL_TAGS.sub(" ", text)
+    text = _CALL_TAGS.sub(" ", clip(text, _MAX_TEXT))
     whole = _json(text)
     if whole is not None:
         return "\n".join(_answers(whole))
@@ -49,7 +51,7 @@ def _line(line: str) -> Iterator[str]:
 
 def _json(text: str) -> dict[str, Any] | list[Any] | None:
     text = text.strip()
-    if len(text) > _MAX_JSON or not (text.startswith(("{", "[")) and text.endswith(("}", "]"))):
+    if not (text.startswith(("{", "[")) and text.endswith(("}", "]"))):
         return None
     try:
         value = json.loads(text)

@@ -34,7 +34,7 @@ _QUOTED = re.compile(
     r"|^[ \t]*>[^\n]*"
     r"|`[^`\n]{1,2000}`"
     r'|"(?:[^"\n]|\n(?!\n)){1,4000}"'
-    r"|«[^»]{1,4000}»"
+    r"|«[^«»]{1,4000}»"
     r"|(?<!\w)'[^'\n]{3,300}'(?!\w)",
     re.DOTALL | re.MULTILINE,
 )
@@ -42,6 +42,8 @@ _WHOLLY_QUOTED = re.compile(r'\s*(?:"[^"]*"|«[^»]*»)\s*')
 _MASK = "\u2400"
 _SAYS = re.compile(rf"[^\W_]|{_MASK}")
 _ECHO_SHARE = 0.8
+_MIN_KNOWN = 16
+_MAX_KNOWN = 200
 _STEM = 5
 
 
@@ -74,10 +76,15 @@ def mask_quotations(text: str, known: Iterable[str] = ()) -> str:
     A message that is one quotation from end to end is left as it is: some agents quote their whole answer.
     """
     masked = text if _WHOLLY_QUOTED.fullmatch(text) else _QUOTED.sub(_blank, text)
-    for line in {line.strip() for source in known for line in plain(source).splitlines()}:
-        if len(line) >= 16:
+    for line in _known_lines(known):
+        if len(line) >= _MIN_KNOWN:
             masked = re.sub(re.escape(line), _blank, masked, flags=re.IGNORECASE)
     return masked
+
+
+def _known_lines(known: Iterable[str]) -> list[str]:
+    lines = dict.fromkeys(line.strip() for source in known for line in plain(source).splitlines())
+    return list(lines)[:_MAX_KNOWN]
 
 
 def _blank(match: re.Match[str]) -> str:
