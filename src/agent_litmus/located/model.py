@@ -11,6 +11,7 @@ from agent_litmus.located.document import KeyPath, Located, raise_all, suggest
 
 M = TypeVar("M", bound=BaseModel)
 
+_SUBJECT = re.compile("^(?:Input|String|List|Tuple|Dictionary|Value) (?=should )")
 _TEXTS = {
     "bool_type": "should be true or false",
     "dict_type": "should be a mapping",
@@ -69,7 +70,7 @@ def _message(model: type[BaseModel], path: KeyPath, detail: Any) -> str:
         return f"the field '{last}' is missing"
     if kind == "extra_forbidden":
         return f"unknown field '{last}'{suggest(str(last), _fields_at(model, path[:-1]))}"
-    return f"the key {_words(detail)}" if last == "[key]" else _words(detail)
+    return f"the key: {_words(detail)}" if last == "[key]" else _words(detail)
 
 
 def _words(detail: Any) -> str:
@@ -78,7 +79,7 @@ def _words(detail: Any) -> str:
     if detail["type"] == "literal_error" and isinstance(detail["input"], str):
         known = re.findall("'([^']*)'", detail["ctx"]["expected"])
         return f"unknown value {_cut(repr(detail['input']))}{suggest(detail['input'], known)}"
-    text = _TEXTS.get(detail["type"]) or str(detail["msg"]).removeprefix("Input ")
+    text = _TEXTS.get(detail["type"]) or _SUBJECT.sub("", str(detail["msg"]))
     return f"{text}, not {_cut(repr(detail['input']))}"
 
 

@@ -54,8 +54,12 @@ def _relative_path(value: str) -> str:
 
 
 def _url(value: str) -> str:
-    parts = urlsplit(value)
-    if parts.scheme not in {"http", "https"} or not parts.hostname or re.search(r"\s", value):
+    try:
+        parts = urlsplit(value)
+        usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or re.search(r"\s", value):
         raise ValueError(f"{value!r} is not an http:// or https:// address")
     return _plain(value)
 

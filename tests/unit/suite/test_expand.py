@@ -1,6 +1,10 @@
 """From a matrix to probes."""
 
+import pytest
+
+from agent_litmus.located import LocatedErrors
 from agent_litmus.records.probe import CarrierKind, Condition, OracleAction, OracleStep
+from agent_litmus.suite import expand
 from agent_litmus.suite.load import builtin_path, load_suite, parse_suite
 
 TWO_WORLDS = """\
@@ -114,6 +118,25 @@ def test_a_slot_in_two_kinds_of_places_of_one_environment_fits_no_carrier() -> N
     text = text.replace("carriers:\n", "carriers:\n  - {id: page, kind: page, slot: note}\n")
     ids = [probe.id for probe in parse_suite(text.replace("  - {hosts: [first], injections: [i1]}\n", "")).probes]
     assert ids == ["second", "second+i1+mail+plain", "second+i2+mail+plain", "direct+i1+mails"]
+
+
+def test_a_matrix_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expand, "MAX_PROBES", 4)
+    with pytest.raises(LocatedErrors, match=r"\$\.matrix\[1\]: brings the suite above 4 probes"):
+        parse_suite(TWO_WORLDS)
+
+
+def test_the_same_direct_probe_twice_is_refused() -> None:
+    doubled = TWO_WORLDS.replace("direct:\n", "direct:\n  - {injection: i1, environment: mails}\n")
+    with pytest.raises(LocatedErrors, match=r"\$\.direct\[1\]: is the same as an earlier one"):
+        parse_suite(doubled)
+
+
+def test_direct_probes_alone_are_a_suite() -> None:
+    text = TWO_WORLDS.replace("  - {hosts: [first, second], attacks: [plain]}\n", "").replace(
+        "matrix:\n  - {hosts: [first], injections: [i1]}\n", ""
+    )
+    assert [probe.id for probe in parse_suite(text).probes] == ["direct+i1+mails"]
 
 
 def test_the_built_in_suite_is_small_and_varied() -> None:

@@ -72,6 +72,21 @@ def test_the_good_suite_loads() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
+        ("tokens: {code:", "tokens: {1x: hex, code:", "3: $.tokens[\"1x\"]: the key: '1x' is not a name"),
+        (
+            "    tools: [",
+            "    pages: {ftp://x/: a}\n    tools: [",
+            "the key: 'ftp://x/' is not an http:// or https://",
+        ),
+        ("    tools: [", "    pages: {'http://[x/': a}\n    tools: [", "'http://[x/' is not an http://"),
+        (
+            "- file_unchanged: notes.txt",
+            "- tool_called: list_mail",
+            "checks[1].tool_called: environment 'desk' does",
+        ),
+        ("attacks:\n", "attacks:\n  - {id: none, template: ''}\n", "template: should have at least 1 character"),
+        ("  - {hosts: all}", "  - {hosts: al}", "unknown value 'al'; did you mean 'all'? or: should be a list"),
+        ("forbidden:\n", "oracle2: [x]\n    forbidden:\n", "unknown field 'oracle2'; did you mean 'oracle'?"),
         (
             "is {{token.code}}",
             "is gone",
