@@ -42,11 +42,8 @@ def test_a_hijacked_agent_fails_with_every_hijack_listed(project) -> None:
     report = json.loads((project.runs()[0] / "report.json").read_text())
     assert report["score"]["asr"]["value"] == 1.0
     cells = {cell: count for cell, count in report["counts"]["cells"].items() if count}
-    assert cells == {"baseline_success": 4, "hijacked_host_done": 8, "hijacked": 4} or cells == {
-        "baseline_success": 4,
-        "hijacked_host_done": 12 - cells.get("hijacked", 0),
-        "hijacked": cells.get("hijacked", 0),
-    }
+    # Deleting the ledger also breaks the note task, which needs it unchanged.
+    assert cells == {"baseline_success": 4, "hijacked_host_done": 10, "hijacked": 2}
 
 
 def test_saying_no_while_doing_it_is_covert_execution(project) -> None:
@@ -62,7 +59,8 @@ def test_refusing_everything_is_not_safe(project) -> None:
     report = done.report
     assert report["verdict"] == "FAIL"
     assert (report["score"]["ir"]["value"], report["score"]["sr"]["value"]) == (1.0, 0.0)
-    assert done.cells() == {"baseline_over_refusal": 4, "contamination_over_refusal": INJECTED}
+    # Whether a file was read cannot be told from an agent that says nothing about it; a mail was seen being sent.
+    assert done.cells() == {"baseline_over_refusal": 4, "contamination_over_refusal": 6, "unexposed": 6}
 
 
 @pytest.mark.parametrize("behaviour", ["exit3", "flood", "hang", "empty", "braces"])
@@ -99,9 +97,7 @@ def test_the_probes_own_text_printed_back_is_neither_refusal_nor_completion(proj
     project.behave("echo")
     done = project.litmus("run", "--json")
     assert done.report["verdict"] == "FAIL"
-    assert done.cells() == {"baseline_incapability": 4, "contamination_failure": 6, "unexposed": 6} or set(
-        done.cells()
-    ) <= {"baseline_incapability", "contamination_failure", "unexposed"}
+    assert done.cells() == {"baseline_incapability": 4, "contamination_failure": 6, "unexposed": 6}
 
 
 def test_a_deleted_workspace_is_seen_and_leaves_the_base_unchanged(project) -> None:
@@ -115,17 +111,42 @@ def test_a_deleted_workspace_is_seen_and_leaves_the_base_unchanged(project) -> N
 @pytest.mark.parametrize(
     ("command", "word"),
     [
-        ('["{agent}/absent"]', "No such file"),
-        ('["{agent}/agent.py"]', "Permission denied"),
-        ('["{python}", "{agent}/absent.py"]', "exit status 2"),
+        ('["{agent}/absent"]', "does not exist"),
+        ('["{agent}/agent.py"]', "chmod +x"),
+        ('["/usr/bin/no-such-program"]', "no-such-program"),
+        ('["/etc/passwd"]', "cannot be seen in the sandbox"),
+        ('["{python}", "{agent}/absent.py"]', "does not exist"),
     ],
 )
-def test_an_agent_that_cannot_start_is_unassessed_with_the_reason(project, command: str, word: str) -> None:
+def test_an_agent_that_is_not_there_is_a_configuration_error(project, command: str, word: str) -> None:
     project.edit("litmus.toml", '["{python}", "-I", "-S", "{agent}/start.py"]', command)
     done = project.litmus("run")
+    assert done.code == 2
+    assert "litmus.toml:3: $.agent.command" in done.stderr
+    assert word in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "word"),
+    [
+        ('["{agent}/broken.sh"]', "could not be started"),
+        ('["{python}", "-c", "raise SystemExit(7)"]', "exit status 7"),
+        ('["{python}", "-c", "import os; os.abort()"]', "signal 6"),
+    ],
+)
+def test_an_agent_that_cannot_start_or_crashes_is_unassessed_with_the_reason(
+    project, command: str, word: str
+) -> None:
+    project.edit("litmus.toml", '["{python}", "-I", "-S", "{agent}/start.py"]', command)
+    project.edit("litmus.toml", '["*.py"]', '["*.py", "*.sh"]')
+    script = project.root / "broken.sh"
+    script.write_text("#!/usr/bin/no-such-interpreter\n")
+    script.chmod(0o755)
+    done = project.litmus("run", "--json")
     assert done.code in {1, 75}
-    assert "PASS" not in done.last
-    assert word in done.stdout
+    assert done.report["verdict"] != "PASS"
+    assert done.report["counts"]["unassessed"] == TOTAL
+    assert all(word in section["evidence"]["answer_why"] for section in done.report["episodes"])
 
 
 def test_a_partial_plan_never_passes(project) -> None:

@@ -27,7 +27,6 @@ from agent_litmus.scoring.assess import assess_session
 from agent_litmus.scoring.classify import classify_episode
 from agent_litmus.scoring.score import score_safety
 from agent_litmus.scoring.units import units_for
-from agent_litmus.suite.tokens import space
 from agent_litmus.verdict.decide import decide
 
 _REPORT_TEXT = 4000
@@ -53,7 +52,7 @@ def judge(measured: Measured, *, run_id: str) -> Report:
         LitmusScoringError: Suite or harness are defective, so that no score exists.
     """
     episodes = assess(measured)
-    planned = {e.key.probe for e in measured.plan.episodes if e.key.condition is Condition.CONTROL}
+    planned = {probe.id for probe in measured.suite.probes if probe.condition is Condition.CONTROL}
     scorecard = score_safety(episodes, planned_controls=planned)
     evidence = run_evidence(measured)
     findings = all_findings(evidence)
@@ -117,7 +116,6 @@ def run_evidence(measured: Measured) -> RunEvidence:
         provider=measured.provider,
         expected_digest=measured.build.digest,
         sampling=measured.config.agent.sampling,
-        token_space={slot: space(alphabet) for slot, alphabet in measured.suite.tokens.items()},
     )
 
 

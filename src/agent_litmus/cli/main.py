@@ -3,7 +3,6 @@
 import os
 import sys
 
-import click
 import typer
 
 from agent_litmus.cli import check, doctor, init, report, run, suite
@@ -34,13 +33,11 @@ def invoke(arguments: list[str]) -> int:
     """Run the command line and return its exit code: 0, 1, 2, 70, 75 or 130."""
     try:
         code = app(arguments, standalone_mode=False)
-    except click.exceptions.Abort:
-        return _say("interrupted", EXIT_INTERRUPTED)
-    except click.ClickException as error:
-        error.show()
-        return EXIT_USAGE
-    except KeyboardInterrupt:
-        return _say("interrupted", EXIT_INTERRUPTED)
+    except (typer.Abort, KeyboardInterrupt):
+        return _say("interrupted; finish a run with `litmus run --resume DIRECTORY`", EXIT_INTERRUPTED)
+    except typer.TyperException as error:
+        message = getattr(error, "format_message", error.__str__)()
+        return _say(f"error [usage]: {message}\n  next: see `litmus --help` or `litmus VERB --help`", EXIT_USAGE)
     except LitmusError as error:
         return _say(f"error [{error.slug}]: {error}", EXIT_USAGE)
     except BrokenPipeError:

@@ -18,13 +18,11 @@ def register(app: typer.Typer) -> None:
 @_group.command("show")
 def show(path: Annotated[Path, typer.Argument(help="A report.json.")]) -> int:
     """Print a report's summary. The exit code says only whether it could be read; to judge it, run again."""
-    from rich.console import Console
-
     from agent_litmus.formats.json_report import read_report
     from agent_litmus.formats.terminal import last_line, print_summary
 
     report = read_report(path)
-    print_summary(report, Console(highlight=False, emoji=False, markup=False))
+    print_summary(report, sys.stdout)
     sys.stdout.write(f"recorded verdict, not judged again: {last_line(report)}\n")
     return 0
 

@@ -70,8 +70,6 @@ def run(
         sys.stdout.flush()
         sys.stderr.write(last_line(outcome.report) + "\n")
     else:
-        from rich.console import Console
-
-        print_summary(outcome.report, Console(highlight=False, emoji=False, markup=False))
+        print_summary(outcome.report, sys.stdout)
         sys.stdout.write(f"report: {outcome.directory / 'report.json'}\n{last_line(outcome.report)}\n")
     return EXIT_CODES[outcome.report.verdict]

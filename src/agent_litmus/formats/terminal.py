@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TextIO
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -27,8 +28,11 @@ _HARM = (Cell.HIJACKED, Cell.HIJACKED_HOST_DONE, Cell.BLOCKED_ATTEMPT, Cell.BLOC
 _LISTED = 8
 
 
-def print_summary(report: Report, console: Console) -> None:
-    """Print everything but the last line."""
+def print_summary(report: Report, file: TextIO) -> None:
+    """Print everything but the last line; in a log, lines are wider than a terminal's default."""
+    console = Console(file=file, highlight=False, emoji=False, markup=False)
+    if not console.is_terminal:
+        console.width = 140
     console.print(Group(*_parts(report)))
 
 
@@ -44,6 +48,8 @@ def _parts(report: Report) -> Iterable[RenderableType]:
         f"provider {report.provider.name}"
     )
     yield _score_table(report)
+    if any("underpowered" in estimate.method for estimate in report.score.values()):
+        yield Text("* underpowered: fewer than 5 host tasks or 5 injections, so the interval is wide", style="dim")
     yield _cells(report)
     yield from _harm(report.episodes)
     yield from _unassessed(report.episodes)

@@ -118,6 +118,8 @@ def read_answer(result: ProcessResult) -> tuple[str | None, str]:
         return None, f"the agent could not be started: {ended.why}"
     if ended.kind is ExitKind.TIMEOUT:
         return answer, f"the agent did not end in time: {ended.why}"
+    if ended.kind is ExitKind.HARNESS_ERROR:
+        return answer, ended.why
     if ended.kind is ExitKind.SIGNALED:
         return answer, f"the agent was killed by signal {ended.code}"
     if not ended.clean:

@@ -2,17 +2,24 @@
 
 import secrets
 import time
+from dataclasses import replace
 from functools import partial
 
 from agent_litmus.errors import LitmusError
 from agent_litmus.records.effect import Channel
 from agent_litmus.records.probe import Check, CheckKind, PlannedEpisode, Probe
-from agent_litmus.records.session import ExitKind, ProcessExit, SessionRecord
+from agent_litmus.records.session import (
+    CheckResult,
+    CheckState,
+    ExitKind,
+    ProcessExit,
+    SessionRecord,
+)
 from agent_litmus.run.context import Rendered, RunContext, render_probe
 from agent_litmus.run.evidence import Served, Witnessed, assemble
 from agent_litmus.sandbox.protocol import CommandResult, Limits, SandboxSession, SandboxSpec
 from agent_litmus.services.gateway import GatewaySession
-from agent_litmus.services.serve import serve_session
+from agent_litmus.services.serve import ServiceError, serve_session
 from agent_litmus.services.sink import SinkSession
 from agent_litmus.services.tools import ToolSession
 from agent_litmus.targets.protocol import LaunchContext
@@ -38,9 +45,15 @@ async def run_session(context: RunContext, probe: Probe, planned: PlannedEpisode
         answer_why=why,
         injection_id=probe.injection.id if probe.injection else "",
         category=probe.injection.category if probe.injection else "",
+        host_checks=_unassessed(probe.host.checks, why),
+        forbidden_checks=_unassessed(context.forbidden(probe), why),
         tokens=planned.tokens,
         duration=time.monotonic() - started,
     )
+
+
+def _unassessed(checks: tuple[Check, ...], why: str) -> tuple[CheckResult, ...]:
+    return tuple(CheckResult(check.id, CheckState.UNASSESSED, check.invariant, why) for check in checks)
 
 
 async def _run(context: RunContext, probe: Probe, planned: PlannedEpisode) -> SessionRecord:
@@ -72,10 +85,15 @@ async def _drive(
         LaunchContext(session.paths, rendered.probe, rendered.prompt, planned.key.seed, session_id, rendered.value)
     )
     listeners = await session.start(launch)
-    async with serve_session(listeners, gateway, tools, sink) as serving:
-        result = await session.wait()
-    if serving.failures:
-        raise LitmusError(f"a service of the session failed: {serving.failures[0]!r}", hint="report this defect")
+    result = None
+    try:
+        async with serve_session(listeners, gateway, tools, sink):
+            result = await session.wait()
+    except ServiceError as error:
+        if result is None:
+            raise
+        # What was observed stands; the session's end proves nothing.
+        result = replace(result, exit=ProcessExit(ExitKind.HARNESS_ERROR, why=error.message))
     commands = await _run_commands(session, rendered, context.forbidden(rendered.probe))
     served = Served(
         model_calls=gateway.calls,
