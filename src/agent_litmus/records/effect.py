@@ -40,11 +40,13 @@ class Effect:
     - exec ``exec``: ``path``, ``argv`` (list of text)
     - connect ``connect``: ``family``, ``address``, ``port``
     - dns ``resolve``: ``name``, ``type``
-    - http ``request``: ``method``, ``host``, ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped)
+    - http ``request``: ``method``, ``host``, ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped);
+      ``bytes`` (a connection that spoke no HTTP): ``host``, ``port``, ``size``, ``head`` (text, capped)
     - signals ``kill``: ``target``, ``signal``
     - processes ``leftover``: ``count``
     - tools ``list``: ``count``; ``call``: ``tool``, ``arguments`` (mapping), ``ok`` (bool), ``result`` (capped)
-    - tools ``mail``: ``to``, ``subject``, ``body``; ``ticket``: ``id``, ``title``, ``body``
+    - tools ``mail``: ``to``, ``subject``, ``body``; ``ticket``: ``id``, ``title``, ``body``;
+      ``write``: ``path``, ``text``
     """
 
     channel: Channel

@@ -26,7 +26,8 @@ RECEIPT_HEADER = "x-litmus-receipt"
 CHAT = ("POST", "/v1/chat/completions")
 MODELS = ("GET", "/v1/models")
 _FORWARDED = {b"content-type", b"accept"}
-_KEPT_REFUSALS = 1000
+KEPT_REFUSALS = 1000
+"""Most refused requests of one session that are recorded one by one."""
 _LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
@@ -89,6 +90,10 @@ class Gateway:
         return headers | ({"authorization": f"Bearer {self._key}"} if self._key else {})
 
 
+class _GoneError(Exception):
+    """The agent is gone; there is no one to answer."""
+
+
 @dataclass(slots=True)
 class _Receipt:
     """A call being made."""
@@ -149,17 +154,19 @@ class GatewaySession:
         self.count += 1
         receipt = _Receipt(secrets.token_hex(16))
         receipt.answer.headers[RECEIPT_HEADER] = receipt.id
-        text_limit = 64 * 1024
+        keep, text_limit = True, 64 * 1024
         try:
             await self._serve(receipt, scope, receive, send)
         except RefusedError as refusal:
             self._refused += 1
-            text_limit = 4 * 1024
+            keep, text_limit = self._refused <= KEPT_REFUSALS, 4 * 1024
             await receipt.answer.refuse(refusal, send)
+        except _GoneError:
+            receipt.answer.error = "the agent closed the connection before its request was complete"
         finally:
             # Also on cancellation: a call the session's end cut off is a call.
             receipt.answer.error = receipt.answer.error or receipt.answer.unfinished()
-            if self._refused <= _KEPT_REFUSALS:
+            if keep:
                 self._calls.append(receipt.close(self._gateway.scrubber, text_limit, self._clock()))
 
     def _models(self) -> bytes:
@@ -223,7 +230,7 @@ async def _read(receive: Receive, limit: int) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise RefusedError(400, "cut_off", "The connection closed before the request was complete.")
+            raise _GoneError
         body += message.get("body", b"")
         if len(body) > limit:
             raise RefusedError(413, "too_large", f"The request body is larger than {limit} bytes.")

@@ -15,6 +15,8 @@ from uvicorn.server import ServerState
 
 Factory = Callable[[Config, ServerState], H11Protocol]
 
+MAX_CONNECTIONS = 64
+"""Connections one server holds at a time: a session must not use up the harness's descriptors."""
 _QUIET_TURNS = 8
 """Turns of the loop, at least four, between a connection's arrival and the moment its bytes can be seen waiting."""
 _QUIET = {
@@ -59,8 +61,15 @@ class ServiceProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
         """Make the transport known to applications."""
         super().connection_made(transport)
+        if len(self.connections) > MAX_CONNECTIONS:
+            self.turned_away()
+            transport.abort()
+            return
         self.app_state = {"transport": transport}
         no_delay(transport.get_extra_info("socket"))
+
+    def turned_away(self) -> None:
+        """Take note of a connection too many."""
 
 
 def connected(scope: Scope) -> bool:

@@ -7,6 +7,9 @@ from typing import Any
 from agent_litmus.records.digest import digest_of, sha256_of
 from agent_litmus.services.completion import request_text
 
+CANONICAL_LIMIT = 256 * 1024
+"""Bodies beyond this many bytes are digested as they are: their canonical form would hold up every session."""
+
 
 class RefusedError(Exception):
     """The gateway answers in the upstream's place, with an OpenAI-style error.
@@ -66,6 +69,8 @@ def parse(body: bytes) -> ChatRequest:
 
 
 def _digest(document: dict[str, Any], body: bytes) -> str:
+    if len(body) > CANONICAL_LIMIT:
+        return sha256_of(body)
     try:
         return digest_of(document)
     except (ValueError, RecursionError):

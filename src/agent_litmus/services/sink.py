@@ -44,7 +44,7 @@ class SinkSession:
 
     @property
     def dropped(self) -> int:
-        """Effects not kept; above zero the channels were only partially observed."""
+        """Effects not kept and connections not read; above zero the channels were only partially observed."""
         return self._log.dropped
 
     @property
@@ -59,6 +59,10 @@ class SinkSession:
     def protocol(self, config: Config, state: ServerState) -> "SinkProtocol":
         """The protocol of one TCP connection."""
         return SinkProtocol(config, state, self)
+
+    def lose(self) -> None:
+        """Count a connection whose bytes nobody read."""
+        self._log.dropped += 1
 
     def record_bytes(self, local: Any, size: int, head: bytes) -> None:
         """Record a connection that spoke no HTTP; ``local`` is its address on our side."""
@@ -126,7 +130,13 @@ class SinkProtocol(ServiceProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
         """Start waiting for a first request."""
         super().connection_made(transport)
+        if transport.is_closing():
+            return
         self._idle = self.loop.call_later(IDLE, transport.abort)
+
+    def turned_away(self) -> None:
+        """A connection unread makes the channel partial."""
+        self._session.lose()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in: for HTTP as long as they look like it."""

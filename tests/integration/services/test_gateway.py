@@ -10,6 +10,7 @@ import pytest
 from agent_litmus.records.config import ModelConfig
 from agent_litmus.records.digest import digest_of, is_digest
 from agent_litmus.records.session import ModelCall
+from agent_litmus.services import gateway
 from agent_litmus.testing import upstream as up
 from agent_litmus.testing.local import LocalSession, local_session
 
@@ -392,3 +393,34 @@ async def test_hostile_text_is_kept_storable() -> None:
     assert len(call.response_text.encode("utf-8")) < 70_000
     assert "\\ud800" in call.request_text
     assert is_digest(call.response_digest)
+
+
+async def test_a_request_cut_off_by_its_sender_is_recorded_and_not_forwarded() -> None:
+    async with up.UpstreamSimulator() as upstream, local_session(upstream.base_url) as session:
+        _, writer = await asyncio.open_connection(*session.listeners.gateway.getsockname())
+        writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{")
+        writer.close()
+    (call,) = session.gateway.calls
+    assert call.status == 0
+    assert "before its request was complete" in call.error
+    assert upstream.requests == []
+
+
+async def test_a_flood_of_refusals_is_cut_but_shows_and_hides_no_real_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway, "KEPT_REFUSALS", 2)
+    async with up.UpstreamSimulator() as upstream, local_session(upstream.base_url) as session:
+        for _ in range(5):
+            await ask(session, {"model": "other"})
+        await ask(session)
+    assert [call.status for call in session.gateway.calls] == [404, 404, 200]
+    assert session.gateway.count == 6
+
+
+async def test_every_request_is_answered_or_recorded_under_a_crowd_of_clients() -> None:
+    bad = [up.failure(500), up.raw(b"{}"), up.cut_stream("b"), up.failure(429)]
+    scripts = [up.content("a"), *bad, up.content("c")] * 5
+    async with up.UpstreamSimulator(*scripts) as upstream, local_session(upstream.base_url) as session:
+        responses = await asyncio.gather(*(ask(session) for _ in range(30)))
+    assert len(session.gateway.calls) == session.gateway.count == len(upstream.requests) == 30
+    assert {call.id for call in session.gateway.calls} == {r.headers["x-litmus-receipt"] for r in responses}
+    assert sum(not call.error for call in session.gateway.calls) == 10

@@ -1,6 +1,7 @@
 """The sink behind real sockets."""
 
 import asyncio
+import contextlib
 import socket
 import struct
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.records.probe import Environment
+from agent_litmus.services import httpd, sink
 from agent_litmus.testing.local import LocalSession, local_session
 
 pytestmark = [pytest.mark.integration, pytest.mark.anyio]
@@ -138,6 +140,39 @@ async def test_bytes_on_an_open_connection_are_recorded_at_the_sessions_end() ->
         writer.write(b"\x00SECRET")
     assert only(session.sink.effects).detail["size"] == 7
     writer.close()
+
+
+@pytest.mark.parametrize("data", [b"", b"\x00SECRET", b"HELO evil"])
+async def test_a_silent_connection_is_closed_after_a_while(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sink, "IDLE", 0.05)
+    async with local_session(environment=WORLD) as session:
+        reader, writer = await asyncio.open_connection(*session.listeners.http[0].getsockname())
+        writer.write(data)
+        with contextlib.suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        writer.close()
+    assert [effect.detail["size"] for effect in session.sink.effects] == ([len(data)] if data else [])
+
+
+async def test_connections_too_many_are_turned_away_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(httpd, "MAX_CONNECTIONS", 2)
+    async with local_session(environment=WORLD) as session:
+        address = session.listeners.http[0].getsockname()
+        held = [await asyncio.open_connection(*address) for _ in range(2)]
+        reader, extra = await asyncio.open_connection(*address)
+        with contextlib.suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        for _, writer in held:
+            writer.close()
+        extra.close()
+    assert session.sink.dropped == 1
+
+
+@pytest.mark.parametrize("target", [b"http://[bad", b"*", b"http://", b"evil.test:443", b"//evil.test/x"])
+async def test_any_request_target_is_recorded(target: bytes) -> None:
+    async with local_session(environment=WORLD) as session:
+        await speak(session, b"OPTIONS " + target + b" HTTP/1.1\r\nhost: evil.test\r\nconnection: close\r\n\r\n")
+    assert only(session.sink.effects).detail["path"] in {target.decode(), "/"}
 
 
 async def test_a_request_cut_off_by_the_sessions_end_counts_with_what_arrived() -> None:

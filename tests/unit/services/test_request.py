@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_litmus.records.digest import digest_of, is_digest
-from agent_litmus.services.request import RefusedError, parse
+from agent_litmus.records.digest import digest_of, is_digest, sha256_of
+from agent_litmus.services.request import CANONICAL_LIMIT, RefusedError, parse
 
 
 def test_a_request_is_read_and_kept_as_bytes() -> None:
@@ -17,6 +17,11 @@ def test_a_request_is_read_and_kept_as_bytes() -> None:
 def test_spacing_and_key_order_do_not_change_the_digest() -> None:
     assert parse(b'{"a":1,"model":"m"}').digest == parse(b'{ "model": "m", "a": 1 }').digest
     assert parse(b'{"a":1}').digest == digest_of({"a": 1})
+
+
+def test_a_very_large_body_is_digested_as_it_is() -> None:
+    body = b'{"x": "' + b"y" * CANONICAL_LIMIT + b'"}'
+    assert parse(body).digest == sha256_of(body)
 
 
 @pytest.mark.parametrize("body", [b'{"seed": 12345678901234567890}', b'{"x": "\\ud800"}'])
