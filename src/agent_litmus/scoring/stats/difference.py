@@ -17,6 +17,7 @@ from agent_litmus.scoring.stats.twoway import (
     clustered_variance,
     degrees_of_freedom,
     design_effect_floor,
+    faded_icc,
     half_width,
     method_name,
     share_influence,
@@ -76,47 +77,51 @@ def _paired(x: ClusterTable, y: ClusterTable, control: Array | None, level: floa
     method = method_name(x, _GUARD)
     if x.share is None or y.share is None:
         return Interval(None, None, None, 0, method)
-    pairs = np.minimum(x.n, y.n)
-    effective = float(pairs.sum() / design_effect_floor(pairs, icc))
-    if control is not None:
-        effective = min(effective, float(control.sum() / design_effect_floor(control, icc)))
-    low, high = difference_bounds((x.good, x.n), (y.good, y.n), effective, level=level)
-    return Interval(x.share - y.share, float(low), float(high), round(float(pairs.sum())), method)
+    most = np.inf if control is None else float(control.sum() / design_effect_floor(control, icc))
+    low, high = difference_bounds((x.good, x.n), (y.good, y.n), level=level, icc=icc, most=most)
+    pairs = round(float(np.minimum(x.n, y.n).sum()))
+    return Interval(x.share - y.share, float(low), float(high), pairs, method)
 
 
 def difference_bounds(
-    x: tuple[Array, Array], y: tuple[Array, Array], effective: float | Array, *, level: float = 0.95
+    x: tuple[Array, Array],
+    y: tuple[Array, Array],
+    *,
+    level: float = 0.95,
+    icc: float = ICC_FLOOR,
+    most: float = np.inf,
 ) -> tuple[Array, Array]:
     """Bounds of the difference, over any leading dimensions; the kernel of `clustered_difference`.
 
     Args:
         x: Good and all episodes per cell, each (..., H, J), of one side.
         y: The same for the other side, non-empty in the same cells.
-        effective: Effective number of pairs behind the guard, > 0.
         level: Two-sided confidence, in (0, 1).
+        icc: Floor on the intra-cluster correlation, in [0, 1]; fades once many cells differ between the sides.
+        most: Largest effective number of pairs the guard may count.
     """
     (x_good, x_n), (y_good, y_n) = x, y
     variance = clustered_variance(share_influence(x_good, x_n) - share_influence(y_good, y_n), x_n)
     half = half_width(variance, degrees_of_freedom(x_n), level)
     difference = _share(x_good, x_n) - _share(y_good, y_n)
-    low, high = _guard(x, y, effective, level)
-    low, high = np.minimum(difference - half, low), np.maximum(difference + half, high)
+    below, above = _guard(x, y, level, icc, most)
+    low, high = difference - np.maximum(half, below), difference + np.maximum(half, above)
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 
 def _guard(
-    x: tuple[Array, Array], y: tuple[Array, Array], effective: float | Array, level: float
+    x: tuple[Array, Array], y: tuple[Array, Array], level: float, icc: float, most: float
 ) -> tuple[Array, Array]:
+    """How far below and above the difference the guard reaches."""
     (x_good, x_n), (y_good, y_n) = x, y
-    weight = np.minimum(x_n, y_n)
+    pairs = np.minimum(x_n, y_n)
     gap = x_good / np.maximum(x_n, 1e-300) - y_good / np.maximum(y_n, 1e-300)
-    won, lost = _share(np.maximum(gap, 0.0) * weight, weight), _share(np.maximum(-gap, 0.0) * weight, weight)
+    floor = design_effect_floor(pairs, faded_icc((gap != 0).sum(axis=(-2, -1)), icc))
+    effective = np.minimum(pairs.sum(axis=(-2, -1)) / floor, most)
+    won, lost = _share(np.maximum(gap, 0.0) * pairs, pairs), _share(np.maximum(-gap, 0.0) * pairs, pairs)
     won_low, won_high = clopper_pearson_real(won, effective, level=level)
     lost_low, lost_high = clopper_pearson_real(lost, effective, level=level)
-    difference = _share(x_good, x_n) - _share(y_good, y_n)
-    low = difference - np.hypot(won - won_low, lost_high - lost)
-    high = difference + np.hypot(won_high - won, lost - lost_low)
-    return np.asarray(low), np.asarray(high)
+    return np.hypot(won - won_low, lost_high - lost), np.hypot(won_high - won, lost - lost_low)
 
 
 def _share(good: Array, n: Array) -> Array:

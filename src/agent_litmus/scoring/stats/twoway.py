@@ -21,7 +21,7 @@ from agent_litmus.scoring.stats.table import ClusterTable
 
 Array: TypeAlias = NDArray[np.float64]
 
-ICC_FLOOR = 0.05
+ICC_FLOOR = 0.04
 """Least intra-cluster correlation assumed, along hosts and along injections alike, however alike episodes look.
 
 Public runs of real agents show 0.04 to 0.9 along hosts and 0 to 0.4 along injections.
@@ -97,9 +97,13 @@ def design_effect_floor(n: Array, icc: float | Array = ICC_FLOOR) -> Array:
     return np.asarray(1.0 + icc * ((per_host - 1.0) * (hosts > 1) + (per_inj - 1.0) * (injections > 1)))
 
 
-def faded_icc(good: Array, n: Array, icc: float = ICC_FLOOR) -> Array:
+def rarer_outcome_cells(good: Array, n: Array) -> NDArray[np.intp]:
+    """Number of cells in which the outcome seen in fewer cells was seen."""
+    return np.asarray(np.minimum((good > 0).sum(axis=(-2, -1)), (good < n).sum(axis=(-2, -1))))
+
+
+def faded_icc(seen: NDArray[np.intp], icc: float = ICC_FLOOR) -> Array:
     """The floor on the intra-cluster correlation, fading once the rarer outcome was seen in many cells."""
-    seen = np.minimum((good > 0).sum(axis=(-2, -1)), (good < n).sum(axis=(-2, -1)))
     return np.asarray(icc * np.minimum(1.0, ICC_FLOOR_CELLS / np.maximum(seen, 1)))
 
 
@@ -111,7 +115,7 @@ def share_bounds(good: Array, n: Array, *, level: float = 0.95, icc: float = ICC
     half = half_width(variance, degrees_of_freedom(n), level)
     simple = share * (1.0 - share) / total
     observed = np.divide(variance, simple, out=np.zeros_like(variance), where=simple > 0)
-    floor = design_effect_floor(n, faded_icc(good, n, icc))
+    floor = design_effect_floor(n, faded_icc(rarer_outcome_cells(good, n), icc))
     cp_low, cp_high = clopper_pearson_real(share, total / np.maximum(observed, floor), level=level)
     return np.maximum(np.minimum(share - half, cp_low), 0.0), np.minimum(np.maximum(share + half, cp_high), 1.0)
 
