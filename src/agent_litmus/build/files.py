@@ -166,9 +166,9 @@ def _refuse_name(root: Path, path: str) -> None:
     try:
         path.encode("utf-8")
     except UnicodeEncodeError as error:
-        shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        shown = repr(os.fsencode(path))[1:]
         raise LitmusConfigError(
-            f"{root}: the name {shown!r} is not UTF-8", hint="rename or exclude it", slug="build-file-name"
+            f"{root}: the name {shown} is not UTF-8", hint="rename or exclude it", slug="build-file-name"
         ) from error
 
 

@@ -80,7 +80,7 @@ def _kind(field: dict[str, Any], schema: dict[str, Any]) -> str:
     if field["type"] == "object":
         values = field.get("additionalProperties")
         return f"table of {_kind(values, schema)}" if isinstance(values, dict) else "table"
-    return field["type"] + _range(field)
+    return f"{field['type']}{_range(field)}"
 
 
 def _range(field: dict[str, Any]) -> str:

@@ -90,8 +90,9 @@ class AgentTable(Table):
     )
     exclude: list[Text] = Field(
         default_factory=list,
-        description="Patterns of files that do not. Always left out: what `.gitignore` names, `.env*`, "
-        "keys, caches, virtual environments, the configurations in this file's directory, the suite and the output directory.",
+        description="Patterns of files that do not. Always left out: what `.gitignore` names, `.env*`, keys, "
+        "caches, virtual environments, the configurations in this file's directory, the suite and the "
+        "output directory.",
     )
     python: Text | None = Field(
         default=None,
