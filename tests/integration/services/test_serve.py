@@ -11,6 +11,7 @@ import pytest
 from agent_litmus.records.config import ModelConfig
 from agent_litmus.records.probe import Environment
 from agent_litmus.sandbox.protocol import Listeners
+from agent_litmus.services import httpd
 from agent_litmus.services.gateway import Gateway, upstream_client
 from agent_litmus.services.httpd import HttpServer, loopback_listener
 from agent_litmus.services.serve import ServiceError, serve_session
@@ -138,3 +139,29 @@ async def test_sessions_side_by_side_keep_apart() -> None:
         calls = [client.post(s.tools_url, json=body) for n, s in enumerate(sessions) for _ in range(n)]
         await asyncio.gather(*calls)
     assert [session.tools.calls for session in sessions] == list(range(8))
+
+
+async def test_what_an_application_raises_is_kept_and_its_client_gets_a_500() -> None:
+    async def app(scope: object, receive: object, send: object) -> None:
+        raise ZeroDivisionError
+
+    listener = loopback_listener()
+    server = HttpServer(app)
+    await server.start([listener])
+    async with httpx2.AsyncClient(trust_env=False) as client:
+        response = await client.get(f"http://127.0.0.1:{listener.getsockname()[1]}")
+    await server.stop()
+    assert response.status_code == 500
+    assert [type(error) for error in server.failures] == [ZeroDivisionError]
+
+
+async def test_connections_too_many_are_turned_away_by_every_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(httpd, "MAX_CONNECTIONS", 1)
+    async with local_session() as session:
+        address = session.listeners.gateway.getsockname()
+        _, held = await asyncio.open_connection(*address)
+        reader, extra = await asyncio.open_connection(*address)
+        with contextlib.suppress(ConnectionResetError):
+            assert await reader.read() == b""
+        held.close()
+        extra.close()
