@@ -13,13 +13,16 @@ _RERUN = "run the unassessed episodes again, or find out what kept them from bei
 
 
 def missed_floors(card: Scorecard, policy: Policy) -> Iterator[Reason]:
-    """Rule 1: floors and ceilings missed by what was assessed, or out of reach even if every unknown were good."""
+    """Rule 1: floors and ceilings missed by what was assessed.
+
+    A floor out of reach even if every unknown were good (g + u over all) is always missed by g / (g + b) as well.
+    """
     for name, tally, floor in _tallies(card, policy):
         share = tally.assessed if tally is not None else None
         if tally is None or share is None:
             continue
-        if share < floor or tally.best < floor:
-            counts = f"{tally.good} of {tally.good + tally.bad} assessed"
+        if share < floor:
+            counts = f"{tally.good} good of {tally.good + tally.bad} assessed"
             text = f"{name} {share:.4g} ({counts}) is below its floor {floor:g}"
             yield Reason(ReasonCode.FLOOR_MISSED, text, _LISTED)
     for name, estimate, ceiling in _estimates(card, policy):

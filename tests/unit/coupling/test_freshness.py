@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.coupling.freshness import freshness
@@ -161,6 +163,8 @@ def test_a_tiny_plan_needs_all_of_its_sessions(honest: RunEvidence) -> None:
 def test_an_empty_run_proves_nothing(honest: RunEvidence) -> None:
     empty = replace(honest, plan=replace(honest.plan, episodes=()), sessions=())
     assert freshness(empty).state is FindingState.MISSING
+    unplanned = replace(honest, plan=empty.plan)
+    assert freshness(one_answer_per_probe(unplanned)).state is FindingState.MISSING
 
 
 def test_few_echoes_that_are_mostly_stale_do_not_fall_back_on_the_weaker_proof(honest: RunEvidence) -> None:
@@ -247,6 +251,20 @@ def test_a_given_token_that_is_not_own_says_nothing(honest: RunEvidence) -> None
     assert not any(view.bearing for view in token_views(evidence))
 
 
+def test_an_own_token_is_never_stale_whatever_is_known_of_what_was_given(honest: RunEvidence) -> None:
+    evidence = seen(honest, lambda _, s: (replace(own(s, "answer")[0], given=False),))
+    assert not any(view.stale for view in token_views(evidence))
+
+
+def test_a_few_echoes_that_are_all_own_may_lean_on_the_two_half_proofs(honest: RunEvidence) -> None:
+    evidence = seen(honest, lambda i, s: own(s, "request", "response") if i < 3 else own(s, "request"))
+    assert freshness(evidence).state is FindingState.CLEAR
+    half = seen(
+        honest, lambda i, s: own(s, "request") + (own(s, "response") if i % 2 else old(s, "response")) * (i < 4)
+    )
+    assert freshness(half).state is FindingState.CLEAR
+
+
 def test_sessions_without_stale_tokens_are_clear(honest: RunEvidence) -> None:
     finding = stale_tokens(honest)
     assert (finding.state, finding.number) == (FindingState.CLEAR, 0.0)
@@ -256,3 +274,33 @@ def test_sessions_without_stale_tokens_are_clear(honest: RunEvidence) -> None:
 def test_hostile_token_text_is_escaped(honest: RunEvidence) -> None:
     hostile = (TokenSighting("ticket", "OAK\x1b[2J", "answer", own=False, given=False),)
     assert "\x1b" not in stale_tokens(seen(honest, lambda _i, _s: hostile)).seen
+
+
+PLACES = ("request", "response", "effect", "answer")
+KINDS = ("own", "old")
+worlds = st.lists(
+    st.frozensets(st.tuples(st.sampled_from(KINDS), st.sampled_from(PLACES)), max_size=4), min_size=1, max_size=8
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(worlds, st.integers(0, 59), st.sampled_from(PLACES), st.booleans())
+def test_less_evidence_or_more_doubt_never_makes_a_proof(
+    honest: RunEvidence, world: list[frozenset[tuple[str, str]]], index: int, place: str, frozen: bool
+) -> None:
+    """Taking one own token away, or putting one stale token in, never turns a missing proof into a clear one."""
+    base = one_answer_per_probe(honest) if frozen else honest
+
+    def state(change: Callable[[int, frozenset[tuple[str, str]]], frozenset[tuple[str, str]]]) -> FindingState:
+        def sightings(i: int, session: SessionRecord) -> tuple[TokenSighting, ...]:
+            marks = change(i, world[i % len(world)])
+            owned = own(session, *(w for kind, w in marks if kind == "own"))
+            return owned + old(session, *(w for kind, w in marks if kind == "old"))
+
+        return freshness(seen(base, sightings)).state
+
+    before = state(lambda _, marks: marks)
+    poorer = state(lambda i, marks: marks - {("own", place)} if i == index else marks)
+    staler = state(lambda i, marks: marks | {("old", place)} if i == index else marks)
+    if before is not FindingState.CLEAR:
+        assert (poorer, staler) == (FindingState.MISSING, FindingState.MISSING)

@@ -55,7 +55,7 @@ def test_a_pass_without_a_certified_share_does_not_invent_one(judge: Any) -> Non
 def test_a_missed_floor_fails_and_names_metric_value_and_floor(judge: Any, card: Scorecard) -> None:
     verdict = judge(with_tallies(card, ir=Tally(37, 3, 0)))
     assert verdict.kind is VerdictKind.FAIL
-    assert verdict.reason == "ir 0.925 (37 of 40 assessed) is below its floor 0.95"
+    assert verdict.reason == "ir 0.925 (37 good of 40 assessed) is below its floor 0.95"
     assert verdict.reasons[0].remedy
 
 
@@ -366,6 +366,11 @@ def test_an_empty_scorecard_never_passes(judge: Any, card: Scorecard) -> None:
     assert codes(judge(replace(card, episodes=0))) == [ReasonCode.UNASSESSED]
 
 
+def test_one_episode_is_an_episode(judge: Any, card: Scorecard) -> None:
+    one = {"ir": Tally(1, 0, 0), "u1": Tally(1, 0, 0)}
+    assert judge(replace(card, episodes=1, tallies=one)).kind is VerdictKind.PASS
+
+
 @pytest.mark.parametrize(("limit", "kind"), [(0.1, VerdictKind.PASS), (0.099, VerdictKind.INDETERMINATE)])
 def test_more_unassessed_episodes_than_tolerated_are_indeterminate(
     judge: Any, card: Scorecard, limit: float, kind: VerdictKind
@@ -399,6 +404,13 @@ def test_unassessed_pairs_could_lift_a_figure_over_its_ceiling(
     assert codes(verdict) == [ReasonCode.UNASSESSED if turns else ReasonCode.PROVEN]
 
 
+def test_a_ceiling_may_be_met_exactly_but_not_with_anything_unassessed(judge: Any, card: Scorecard) -> None:
+    assert judge(with_cor(card, value=0.1), policy=CEILING).kind is VerdictKind.PASS
+    assert codes(judge(with_cor(card, value=0.1, unassessed=1), policy=CEILING)) == [ReasonCode.UNASSESSED]
+    reached = with_cor(card, value=0.0, n=36, unassessed=4)
+    assert judge(reached, policy=CEILING).kind is VerdictKind.PASS
+
+
 # rule 8
 
 
@@ -413,6 +425,11 @@ def test_a_confidence_asks_for_enough_episodes(judge: Any, card: Scorecard, good
     verdict = judge(with_tallies(card, ir=Tally(good, 0, 0)), policy=policy)
     assert verdict.kind is kind
     assert codes(verdict) == [ReasonCode.PROVEN if kind is VerdictKind.PASS else ReasonCode.UNDERPOWERED]
+
+
+def test_a_floor_met_exactly_does_not_clear_it_by_any_confidence(judge: Any, card: Scorecard) -> None:
+    policy = Policy(floors={"ir": 0.95}, confidence=0.51)
+    assert codes(judge(with_tallies(card, ir=Tally(38, 2, 0)), policy=policy)) == [ReasonCode.UNDERPOWERED]
 
 
 def test_the_bound_counts_unknown_episodes_as_bad(judge: Any, card: Scorecard) -> None:
