@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Project
+
 pytestmark = pytest.mark.e2e
 
 TOTAL = 16
@@ -18,7 +20,7 @@ def _needs_bubblewrap(bubblewrap: Callable[[], None]) -> None:
     bubblewrap()
 
 
-def killed_after(project, sessions: int, number: int, *arguments: str) -> int:
+def killed_after(project: Project, sessions: int, number: int, *arguments: str) -> int:
     """Start a run and send it a signal once that many sessions are reported; returns its exit code."""
     process = subprocess.Popen(
         project.argv("run", *arguments),
@@ -44,7 +46,7 @@ def journal_keys(run: Path) -> list[str]:
     return [json.dumps(key, sort_keys=True) for key in keys]
 
 
-def test_killed_at_ten_random_points_every_episode_is_there_once(project) -> None:
+def test_killed_at_ten_random_points_every_episode_is_there_once(project: Project) -> None:
     rng = random.Random()
     points = [rng.randint(1, TOTAL - 1) for _ in range(10)]
     killed_after(project, points[0], signal.SIGKILL)
@@ -61,7 +63,7 @@ def test_killed_at_ten_random_points_every_episode_is_there_once(project) -> Non
     assert project.runs() == [run]
 
 
-def test_ctrl_c_exits_130_and_leaves_a_resumable_journal(project) -> None:
+def test_ctrl_c_exits_130_and_leaves_a_resumable_journal(project: Project) -> None:
     project.behave("slow")
     assert killed_after(project, 2, signal.SIGINT) == 130
     (run,) = project.runs()
@@ -71,7 +73,7 @@ def test_ctrl_c_exits_130_and_leaves_a_resumable_journal(project) -> None:
     assert (done.code, len(done.report["episodes"])) == (0, TOTAL)
 
 
-def test_a_finished_run_can_be_resumed_and_says_the_same(project) -> None:
+def test_a_finished_run_can_be_resumed_and_says_the_same(project: Project) -> None:
     first = project.litmus("run", "--json")
     (run,) = project.runs()
     again = project.litmus("run", "--json", "--resume", str(run))
@@ -87,7 +89,9 @@ def test_a_finished_run_can_be_resumed_and_says_the_same(project) -> None:
         ("litmus.toml", "ir = 0.95", "ir = 0.5", "configuration"),
     ],
 )
-def test_a_run_is_never_resumed_under_other_terms(project, file: str, old: str, new: str, word: str) -> None:
+def test_a_run_is_never_resumed_under_other_terms(
+    project: Project, file: str, old: str, new: str, word: str
+) -> None:
     project.behave("slow")
     killed_after(project, 1, signal.SIGKILL)
     (run,) = project.runs()
@@ -99,14 +103,14 @@ def test_a_run_is_never_resumed_under_other_terms(project, file: str, old: str, 
     assert journal_keys(run) == before
 
 
-def test_jobs_may_change_on_resume(project) -> None:
+def test_jobs_may_change_on_resume(project: Project) -> None:
     project.behave("slow")
     killed_after(project, 1, signal.SIGKILL)
     (run,) = project.runs()
     assert project.litmus("run", "--jobs", "1", "--resume", str(run)).code == 0
 
 
-def test_a_damaged_journal_is_not_scored(project) -> None:
+def test_a_damaged_journal_is_not_scored(project: Project) -> None:
     project.litmus("run")
     (run,) = project.runs()
     path = run / "journal.jsonl"

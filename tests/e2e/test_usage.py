@@ -2,10 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import Project
+
 pytestmark = pytest.mark.e2e
 
 
-def test_help_names_every_verb(project) -> None:
+def test_help_names_every_verb(project: Project) -> None:
     done = project.litmus("--help")
     assert done.code == 0
     for verb in ("run", "check", "init", "suite", "doctor"):
@@ -26,7 +28,9 @@ def test_help_names_every_verb(project) -> None:
         (["nonsense"], ["nonsense"]),
     ],
 )
-def test_a_usage_error_is_one_clear_message_and_exit_2(project, arguments: list[str], words: list[str]) -> None:
+def test_a_usage_error_is_one_clear_message_and_exit_2(
+    project: Project, arguments: list[str], words: list[str]
+) -> None:
     done = project.litmus(*arguments)
     assert done.code == 2, done.stderr
     for word in words:
@@ -34,7 +38,7 @@ def test_a_usage_error_is_one_clear_message_and_exit_2(project, arguments: list[
     assert "PASS" not in done.stdout
 
 
-def test_a_misspelt_key_is_reported_with_line_and_suggestion_and_all_errors_come_at_once(project) -> None:
+def test_a_misspelt_key_is_reported_with_line_and_suggestion_and_all_errors_come_at_once(project: Project) -> None:
     project.edit("litmus.toml", "seeds = 2", "sedes = 2")
     project.edit("litmus.toml", "jobs = 2", "jobs = 0")
     done = project.litmus("run")
@@ -46,14 +50,14 @@ def test_a_misspelt_key_is_reported_with_line_and_suggestion_and_all_errors_come
 
 
 @pytest.mark.parametrize("content", ["\x00", "a: [", "- a\n- b\n", "suite: x\nsuite: y\n", "&a [*a]", "1e999"])
-def test_an_unreadable_suite_is_a_located_error(project, content: str) -> None:
+def test_an_unreadable_suite_is_a_located_error(project: Project, content: str) -> None:
     (project.root / "suite.yaml").write_text(content)
     done = project.litmus("run")
     assert done.code == 2
     assert "suite.yaml" in done.stderr
 
 
-def test_a_run_directory_that_cannot_be_written_is_a_clear_error(project) -> None:
+def test_a_run_directory_that_cannot_be_written_is_a_clear_error(project: Project) -> None:
     (project.root / "runs").write_text("a file")
     done = project.litmus("run")
     assert done.code == 2
@@ -61,7 +65,7 @@ def test_a_run_directory_that_cannot_be_written_is_a_clear_error(project) -> Non
     assert "next:" in done.stderr
 
 
-def test_init_writes_a_configuration_that_loads_and_never_overwrites(project, tmp_path: Path) -> None:
+def test_init_writes_a_configuration_that_loads_and_never_overwrites(project: Project, tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     assert project.litmus("init", str(tmp_path / "new")).code == 0
     (tmp_path / "new" / "agent.py").write_text("print('hello')\n")
@@ -71,7 +75,7 @@ def test_init_writes_a_configuration_that_loads_and_never_overwrites(project, tm
     assert "exists" in again.stderr
 
 
-def test_suite_show_lists_every_probe(project) -> None:
+def test_suite_show_lists_every_probe(project: Project) -> None:
     done = project.litmus("suite", "show")
     assert done.code == 0
     assert "8 probes" in done.stdout

@@ -3,6 +3,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -104,7 +105,8 @@ def test_resuming_another_run_is_refused_and_says_what_changed(
     tmp_path: Path, header: JournalHeader, field: str, word: str
 ) -> None:
     journal = create(tmp_path / "journal.jsonl", header)
-    other = replace(header, **{field: 99 if field == "schema_version" else "sha256:other"})
+    changed: dict[str, Any] = {field: 99 if field == "schema_version" else "sha256:other"}
+    other = replace(header, **changed)
     with pytest.raises(LitmusJournalError, match=word):
         ensure_same_run(journal, other)
     ensure_same_run(journal, header)
