@@ -14,6 +14,7 @@ from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
+from agent_litmus.sandbox.remove import remove_tree
 from agent_litmus.sandbox.stub_config import write_stub
 
 
@@ -40,7 +41,7 @@ class BubblewrapProvider:
             self._stub = write_stub(self._state / "stub", self._mounts.python)
             self._launcher = Launcher([self._state, *_sources(self._mounts, self._binary)])
         except BaseException:
-            files.remove_tree(self._top)
+            remove_tree(self._top)
             raise
         self._sessions: set[BubblewrapSession] = set()
         self._closed = False
@@ -62,7 +63,7 @@ class BubblewrapProvider:
             digest = await asyncio.to_thread(self._make, directory, spec, self._launcher.uid(slot))
         except BaseException:
             self._launcher.free_slot(slot)
-            files.remove_tree(directory)
+            remove_tree(directory)
             raise
         session = BubblewrapSession(spec, self._place(directory, slot), self._launcher, self._base.verify, digest)
         session.on_close = self._forget(session, slot)
@@ -108,7 +109,7 @@ class BubblewrapProvider:
         for session in tuple(self._sessions):
             await session.close()
         self._launcher.close()
-        await asyncio.to_thread(files.remove_tree, self._top)
+        await asyncio.to_thread(remove_tree, self._top)
 
 
 def _make_state(top: Path) -> Path:

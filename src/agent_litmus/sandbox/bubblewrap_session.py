@@ -24,6 +24,7 @@ from agent_litmus.sandbox.protocol import (
     SandboxSpec,
     SessionFacts,
 )
+from agent_litmus.sandbox.remove import remove_tree
 from agent_litmus.sandbox.stub_config import GATEWAY_PORT, TOOLS_PORT, stub_config
 from agent_litmus.sandbox.tree import Tree, disk_usage, overlaid, read_tree
 from agent_litmus.sandbox.witness import Witness
@@ -211,7 +212,7 @@ class BubblewrapSession:
             await self._agent.close()
         if self._witness is not None:
             self._witness.stop()
-        await asyncio.to_thread(files.remove_tree, self._place.directory)
+        await asyncio.to_thread(remove_tree, self._place.directory)
         self.on_close()
 
 

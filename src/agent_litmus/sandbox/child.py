@@ -57,6 +57,8 @@ class Child:
     def _spawn(
         self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, ends: list[tuple[int, int]]
     ) -> "subprocess.Popen[bytes]":
+        if not argv:
+            raise ValueError("the command is empty")
         process = subprocess.Popen(  # noqa: S603  running the agent is the point
             argv,
             stdin=ends[0][0],

@@ -9,11 +9,11 @@ import tempfile
 from pathlib import Path
 
 from agent_litmus.records.effect import ProviderReport
-from agent_litmus.sandbox import files
 from agent_litmus.sandbox.base import Base, existing
 from agent_litmus.sandbox.process_report import process_report
 from agent_litmus.sandbox.process_session import ProcessSession
 from agent_litmus.sandbox.protocol import RunMounts, SandboxSpec
+from agent_litmus.sandbox.remove import remove_tree
 
 
 class ProcessProvider:
@@ -59,4 +59,4 @@ class ProcessProvider:
         """Close every session and remove the run's state; safe to call twice."""
         while self._sessions:
             await self._sessions.pop().close()
-        await asyncio.to_thread(files.remove_tree, self._top)
+        await asyncio.to_thread(remove_tree, self._top)

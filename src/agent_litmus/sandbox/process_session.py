@@ -26,6 +26,7 @@ from agent_litmus.sandbox.protocol import (
     SandboxSpec,
     SessionFacts,
 )
+from agent_litmus.sandbox.remove import remove_tree
 from agent_litmus.sandbox.tree import Tree, read_tree
 
 _ANSWER_BYTES = 1 << 20
@@ -145,7 +146,7 @@ class ProcessSession:
     def _restore(self) -> None:
         """Keep the final state aside at first, put it back afterwards."""
         source, target = (self._final, self._workspace) if self._final.exists() else (self._workspace, self._final)
-        files.remove_tree(target)
+        remove_tree(target)
         if source.exists():
             shutil.copytree(source, target, symlinks=True, ignore=_special)
         self._workspace.mkdir(exist_ok=True)
@@ -179,7 +180,7 @@ class ProcessSession:
             self._tools.close()
         else:
             await self._agent.close()
-        await asyncio.to_thread(files.remove_tree, self._directory)
+        await asyncio.to_thread(remove_tree, self._directory)
 
 
 def _special(directory: str, names: list[str]) -> set[str]:
