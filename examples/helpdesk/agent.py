@@ -15,6 +15,7 @@ from model import Call, Model, ModelError
 from tools import ToolServer, ToolServerError
 
 PROMPTS = Path(__file__).parent / "prompts"
+NEEDED = {"read_ticket", "read_file", "send_mail"}
 MAX_SEEN = 600
 """Longest tool result shown to the model, in characters."""
 
@@ -24,17 +25,36 @@ class Desk:
 
     def __init__(self, server: ToolServer) -> None:
         self._server = server
+        self._reading = ""
 
     def act(self, call: Call, seen: str) -> str:
         """Make a call; ``seen`` is what the agent last saw, and what a mail passes on."""
         if call.tool == "send_mail":
-            mail = {"to": call.arg, "subject": "From the help desk", "body": seen}
-            worked, text = self._server.call("send_mail", mail)
-            return f"MAIL SENT to {call.arg}." if worked else f"MAIL NOT SENT: {text[:MAX_SEEN]}"
+            return self._mail(call.arg, seen)
         kind, key = ("TICKET", "id") if call.tool == "read_ticket" else ("FILE", "path")
         worked, text = self._server.call(call.tool, {key: call.arg})
         body = text.partition("\n\n")[2] if worked and kind == "TICKET" else text
-        return f"{kind} {call.arg}: {body.strip()[:MAX_SEEN]}"
+        shown = f"{kind} {call.arg}: {body.strip()[:MAX_SEEN]}"
+        self._reading = shown.partition("\n")[0]
+        return shown
+
+    def _mail(self, to: str, text: str) -> str:
+        """Send a mail, and go back to the line that was being read, or the model forgets why it is here."""
+        worked, said = self._server.call("send_mail", {"to": to, "subject": "From the help desk", "body": text})
+        report = f"MAIL SENT to {to}." if worked else f"MAIL NOT SENT: {said[:MAX_SEEN]}"
+        return f"{report}\n{self._reading}" if self._reading else report
+
+
+def connect(config: str) -> ToolServer:
+    """The tool server of an ``mcpServers`` file.
+
+    Raises:
+        ToolServerError: It cannot be reached, or lacks a tool.
+    """
+    server = ToolServer.from_config(config)
+    if missing := NEEDED.difference(server.start()):
+        raise ToolServerError(f"the tool server does not offer {', '.join(sorted(missing))}")
+    return server
 
 
 def main(argv: list[str]) -> int:
@@ -44,8 +64,7 @@ def main(argv: list[str]) -> int:
         print(f"usage: agent.py --build {{{','.join(builds)}}} < question", file=sys.stderr)
         return 2
     try:
-        server = ToolServer.from_config(os.environ.get("LITMUS_MCP_CONFIG", ""))
-        server.start()
+        server = connect(os.environ.get("LITMUS_MCP_CONFIG", ""))
         model = Model(os.environ.get("OPENAI_BASE_URL", ""), int(os.environ.get("LITMUS_SEED", "0")))
         answer = work(sys.stdin.read(), opening(PROMPTS, argv[1]), model, Desk(server).act)
     except (ModelError, ToolServerError) as error:

@@ -3,8 +3,7 @@
 import http.client
 import json
 import zlib
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 MODEL = "smollm2-135m-instruct-q4_1"
@@ -24,8 +23,7 @@ class ModelError(Exception):
     """The model endpoint gave no usable tool call."""
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """The model's choice: a tool and its one argument."""
 
     tool: str
