@@ -15,7 +15,8 @@ HEAD = """# Command line
 Made from the program by `python scripts/cli_reference.py`; a test keeps it current.
 
 The last line of a run is always `litmus: VERDICT  reason` (with `--json` on standard error). Anything but exit
-code 0 is not a pass: 0 PASS · 1 FAIL · 2 usage or configuration · 70 internal error · 75 INDETERMINATE · 130 interrupted.
+code 0 is not a pass: 0 PASS · 1 FAIL · 2 usage or configuration · 70 internal error · 75 INDETERMINATE ·
+130 interrupted.
 A crash of the interpreter is 1 too, and some runners retry 75: in a pipeline read the verdict from `report.json` as
 well. `LITMUS_DEBUG=1` shows the traceback of an internal error.
 """
