@@ -10,7 +10,7 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from agent_litmus.build.interpreter import Interpreter, is_system
+from agent_litmus.build.interpreter import Interpreter, holds_home, is_system
 from agent_litmus.errors import LitmusConfigError
 
 _MAPPING = re.compile(r"^MAPPING\b[^=]*=\s*(\{.*\})\s*$", re.MULTILINE)
@@ -36,6 +36,8 @@ def editable_trees(interpreter: Interpreter) -> tuple[EditableTree, ...]:
     trees: dict[Path, EditableTree] = {}
     for site in interpreter.sites:
         for name, path in _pointed_to(site):
+            if holds_home(path):
+                raise _unfollowed(f"{name} in {site} points to {path}, which holds more than a project")
             inside = is_system(path) or any(path.is_relative_to(place) for place in _covered(interpreter))
             if not inside and path not in trees:
                 trees[path] = EditableTree(name, path)

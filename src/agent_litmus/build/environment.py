@@ -1,11 +1,13 @@
 """Digests of what is installed in the agent's interpreter, from the files as they lie on disk now."""
 
+import csv
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
+from typing import TypeAlias
 
 from agent_litmus.build.editable import EditableTree
 from agent_litmus.build.files import hash_file, unreadable
@@ -19,6 +21,10 @@ _FURNITURE = re.compile(
     r"(?:pyvenv\.cfg|\.gitignore|\.lock|CACHEDIR\.TAG|bin/(?:python|pypy)[\d.]*|bin/(?:de)?activate[\w.]*|bin/Activate\.ps1)$"
 )
 _SCRIPTS = re.compile(r"\.pth$|__editable_|_editable_impl|^bin/|^Scripts/")
+
+
+Names: TypeAlias = Sequence[tuple[str, str]]
+"""Absolute paths and the placeholders that stand for them in digests, longest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,7 @@ def _held(interpreter: Interpreter, names: Mapping[str, str]) -> dict[str, _File
     if interpreter.venv is not None:
         areas.append(("venv", interpreter.venv, frozenset(interpreter.sites)))
     return {
-        str(root / path): _File(label, path, digest)
+        f"{root}/{path}": _File(label, path, digest)
         for label, root, hidden in areas
         for path, digest in _hash_tree(root, names, hidden).items()
     }
@@ -97,9 +103,12 @@ def canonical_name(distribution: Distribution) -> str:
 
 def _listed(distribution: Distribution, site: Path, held: Mapping[str, _File]) -> list[str]:
     """Absolute paths of a distribution's files: those its RECORD lists, else its top-level packages."""
-    files = distribution.files
+    try:
+        files = distribution.files
+    except (ValueError, TypeError, csv.Error):  # a RECORD that is none
+        files = None
     if files is not None:
-        return [path for file in files if (path := os.path.normpath(site / str(file))) in held]
+        return [path for file in files if (path := os.path.normpath(f"{site}/{file}")) in held]
     tops = (distribution.read_text("top_level.txt") or canonical_name(distribution).replace("-", "_")).split()
     heads = tuple(f"{site}/{top}/" for top in tops)
     singles = {f"{site}/{top}.py" for top in tops}
@@ -116,48 +125,43 @@ def _unowned(held: Mapping[str, _File], owned: set[str]) -> dict[str, str]:
 
 def _hash_tree(root: Path, names: Mapping[str, str], hidden: Collection[Path] = ()) -> dict[str, str]:
     """Digest of each file below ``root``, by relative path, with the paths in ``names`` replaced in scripts."""
+    ordered = sorted(names.items(), key=lambda item: -len(item[0]))
     files = {}
-    for path in _files_below(root, "", {str(path) for path in hidden}):
-        if _NOTES.search(path) or _FURNITURE.fullmatch(path):
-            continue
-        files[path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")] = _file(
-            root, path, names
-        )
+    for path, item in _files_below(str(root), "", {str(path) for path in hidden}):
+        if not _NOTES.search(path) and not _FURNITURE.fullmatch(path):
+            shown = path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")
+            files[shown] = _file(path, item, ordered)
     return files
 
 
-def _files_below(root: Path, base: str, hidden: set[str]) -> Iterator[str]:
+def _files_below(root: str, base: str, hidden: set[str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
     try:
-        items = sorted(os.scandir(root / base), key=lambda item: item.name)
+        items = sorted(os.scandir(f"{root}/{base}" if base else root), key=lambda item: item.name)
     except OSError as error:
-        raise unreadable(root / base, error) from error
+        raise unreadable(Path(root, base), error) from error
     for item in items:
         if item.is_dir(follow_symlinks=False):
-            if item.name != "__pycache__" and item.path not in hidden:
+            if item.name != "__pycache__" and f"{root}/{base}{item.name}" not in hidden:
                 yield from _files_below(root, f"{base}{item.name}/", hidden)
         elif not item.name.endswith((".pyc", ".pyo")):
-            yield base + item.name
+            yield base + item.name, item
 
 
-def _file(root: Path, path: str, names: Mapping[str, str]) -> str:
-    place = root / path
+def _file(path: str, item: os.DirEntry[str], names: Names) -> str:
     try:
-        if place.is_symlink() and not place.is_file():
-            return digest_of({"link": _replaced(str(place.readlink()), names)})
-        if not place.is_file():
-            return digest_of({"special": True})
+        if not item.is_file():
+            return digest_of(
+                {"link": _replaced(str(Path(item.path).readlink()), names)} if item.is_symlink() else {}
+            )
         if _SCRIPTS.search(path):
-            return _text(place, names)
-        return hash_file(place)
+            text = Path(item.path).read_bytes().decode("latin-1")
+            return sha256_of(_replaced(text, names).encode("latin-1"))
+        return hash_file(item.path)
     except OSError as error:
-        raise unreadable(place, error) from error
+        raise unreadable(Path(item.path), error) from error
 
 
-def _text(place: Path, names: Mapping[str, str]) -> str:
-    return sha256_of(_replaced(place.read_bytes().decode("latin-1"), names).encode("latin-1"))
-
-
-def _replaced(text: str, names: Mapping[str, str]) -> str:
-    for name in sorted(names, key=len, reverse=True):
-        text = text.replace(os.fsencode(name).decode("latin-1"), names[name])
+def _replaced(text: str, names: Names) -> str:
+    for name, placeholder in names:
+        text = text.replace(os.fsencode(name).decode("latin-1"), placeholder)
     return text

@@ -5,12 +5,13 @@ import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
 from agent_litmus.build.ignore import GitIgnore, denied
-from agent_litmus.build.secrets import find_secret
+from agent_litmus.build.secrets import find_secret_in
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.records.digest import digest_of
 
@@ -40,9 +41,9 @@ class Selection:
     """Paths (a directory's ends in ``/``) left out because they are on the denylist."""
 
 
-def hash_file(path: Path) -> str:
+def hash_file(path: str | Path) -> str:
     """Digest of a file's bytes."""
-    with path.open("rb") as file:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - thousands of files: Path costs more than hashing
         return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
@@ -86,10 +87,14 @@ def select(
     """
     root = root.resolve()
     walk = _Walk(root, _spec(include, "include"), _spec(exclude, "exclude"), skip)
-    entries = tuple(sorted(walk.directory(""), key=lambda e: e.path))
-    _refuse_idle_patterns(root, include, entries)
-    _refuse_bulk(root, entries)
-    _refuse_secrets(root, entries)
+    try:
+        found = islice(walk.directory(""), MAX_FILES + 1)
+        entries = tuple(sorted(found, key=lambda e: e.path))
+        _refuse_bulk(root, entries)
+        _refuse_idle_patterns(root, include, entries)
+        _refuse_secrets(root, entries)
+    except OSError as error:  # it changed or vanished while it was looked at
+        raise unreadable(Path(error.filename or root), error) from error
     return Selection(root, entries, tuple(sorted(walk.denied)))
 
 
@@ -190,8 +195,7 @@ def _refuse_bulk(root: Path, entries: tuple[Entry, ...]) -> None:
     size = sum((root / e.path).stat().st_size for e in entries if e.link is None)
     if len(entries) > MAX_FILES or size > MAX_BYTES:
         raise LitmusConfigError(
-            f"{root}: {len(entries)} files of {size >> 20} MiB are more than a build may hold "
-            f"({MAX_FILES} files, {MAX_BYTES >> 20} MiB)",
+            f"{root}: holds more than a build may: {MAX_FILES} files of {MAX_BYTES >> 20} MiB in all",
             hint="narrow [agent] include or root; name model weights under [agent.model] weights",
             slug="build-too-large",
         )
@@ -211,6 +215,7 @@ def _refuse_secrets(root: Path, entries: tuple[Entry, ...]) -> None:
 
 def _secret_in(path: Path) -> str | None:
     try:
-        return find_secret(path.read_bytes())
+        with path.open("rb") as file:
+            return find_secret_in(file)
     except OSError as error:
         raise unreadable(path, error) from error

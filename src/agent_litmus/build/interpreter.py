@@ -109,6 +109,12 @@ def is_system(path: Path) -> bool:
     return any(path.is_relative_to(system) for system in _SYSTEM)
 
 
+def holds_home(path: Path) -> bool:
+    """Whether ``path`` holds a person's files too, so that mounting it would show more than a program."""
+    home = Path(os.path.expanduser("~"))  # noqa: PTH111 - Path.home() raises where there is none
+    return home.is_relative_to(path) or path in (Path("/"), home / ".local")
+
+
 def _base_executable() -> Path:
     return Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
 
@@ -183,9 +189,8 @@ def _existing(paths: list[str]) -> tuple[Path, ...]:
 
 def _mounts(base_prefix: Path, venv: Path | None, executable: Path) -> tuple[Path, ...]:
     wanted = [p for p in (base_prefix, venv) if p is not None and not is_system(p)]
-    home = Path.home()
     for path in wanted:
-        if path in (Path("/"), home, home / ".local") or path in home.parents:
+        if holds_home(path):
             raise _unusable(
                 executable,
                 f"belongs to {path}, which holds more than an interpreter and would be readable to the agent",

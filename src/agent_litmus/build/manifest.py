@@ -1,6 +1,7 @@
 """From what the configuration says the agent is made of to its digest."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,21 +36,28 @@ def compute_build(agent: AgentConfig, interpreter: Interpreter | None = None) ->
         LitmusConfigError: A file of the agent is missing, unreadable, of a kind that cannot be copied, or holds a
             secret; or its interpreter cannot be used.
     """
+    try:
+        return _compute(agent, interpreter or inspect_interpreter(agent.python))
+    except OSError as error:  # a file vanished or cannot be read
+        raise unreadable(Path(error.filename or agent.root), error) from error
+
+
+def _compute(agent: AgentConfig, interpreter: Interpreter) -> AgentBuild:
     _refuse_spoken_secrets(agent)
-    interpreter = interpreter or inspect_interpreter(agent.python)
     selection = agent_files(agent)
     _refuse_missing_prompts(agent, selection)
     trees = editable_trees(interpreter)
     components = tree_components("files", selection)
     for tree in trees:
         components |= tree_components(editable_prefix(tree), editable_files(agent, tree))
-    components |= declared_components(agent)
+    weights = _weights_digest(agent.model)
+    components |= declared_components(agent, weights)
     components |= runtime_components(interpreter)
     components |= distribution_components(interpreter, trees)
     return AgentBuild(
         digest=build_digest(components),
         components=components,
-        model=_model_facts(agent.model),
+        model=_model_facts(agent.model, weights),
         git=git_state(agent.root),
         schema_version=SCHEMA_VERSION,
     )
@@ -84,8 +92,8 @@ def tree_components(prefix: str, selection: Selection) -> dict[str, str]:
     return {f"{prefix}/{entry.path}": entry_digest(selection.root, entry) for entry in selection.entries}
 
 
-def declared_components(agent: AgentConfig) -> dict[str, str]:
-    """Digests of what the configuration says, as opposed to what lies on disk."""
+def declared_components(agent: AgentConfig, weights: str | None = None) -> dict[str, str]:
+    """Digests of what the configuration says; ``weights`` is the digest of the model's weights file."""
     model = agent.model
     return {
         "command": digest_of([_portable(part, agent) for part in agent.command]),
@@ -97,7 +105,7 @@ def declared_components(agent: AgentConfig) -> dict[str, str]:
                 "id": model.id,
                 "revision": model.revision,
                 "sampling": _sampling(model),
-                "weights": _weights_digest(model),
+                "weights": weights,
             }
         ),
     }
@@ -105,9 +113,11 @@ def declared_components(agent: AgentConfig) -> dict[str, str]:
 
 def _portable(text: str, agent: AgentConfig) -> str:
     """``text`` without the place the agent happens to lie at."""
-    if agent.python is not None:
-        text = text.replace(str(agent.python), "{python}")
-    return text.replace(str(agent.root), "{agent}") if agent.root != Path("/") else text
+    places = ((agent.python, "{python}"), (agent.root, "{agent}"))
+    for place, placeholder in places:
+        if place is not None:
+            text = re.sub(re.escape(str(place)) + r"(?![\w.-])", placeholder, text)
+    return text
 
 
 def _sampling(model: ModelConfig) -> dict[str, Any]:
@@ -123,11 +133,11 @@ def _weights_digest(model: ModelConfig) -> str | None:
         raise unreadable(model.weights, error) from error
 
 
-def _model_facts(model: ModelConfig) -> dict[str, Any]:
+def _model_facts(model: ModelConfig, weights: str | None) -> dict[str, Any]:
     facts: dict[str, Any] = {"id": model.id, "revision": model.revision, "sampling": _sampling(model)}
-    if model.weights is not None:
+    if model.weights is not None and weights is not None:
         # The id is only an alias for these bytes: anyone may name another file the same.
-        facts |= {"alias": model.id, "weights": model.weights.name, "weights_digest": _weights_digest(model)}
+        facts |= {"alias": model.id, "weights": model.weights.name, "weights_digest": weights}
     return facts
 
 

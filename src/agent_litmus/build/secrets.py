@@ -5,6 +5,11 @@ Few rules with hard prefixes instead of entropy guesses: what it flags stops the
 
 import re
 from dataclasses import dataclass
+from typing import BinaryIO
+
+_CHUNK = 4 << 20
+_OVERLAP = 512
+"""More than the part of any key that a rule must see."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,4 +51,15 @@ def find_secret(data: bytes) -> str | None:
     for rule in _RULES:
         if any(hint in data for hint in rule.hints) and rule.pattern.search(data):
             return rule.name
+    return None
+
+
+def find_secret_in(file: BinaryIO) -> str | None:
+    """As :func:`find_secret`, for a file of any size, piece by piece."""
+    tail = b""
+    while chunk := file.read(_CHUNK):
+        rule = find_secret(tail + chunk)
+        if rule:
+            return rule
+        tail = chunk[-_OVERLAP:]
     return None

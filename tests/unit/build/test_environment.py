@@ -211,3 +211,30 @@ def test_the_agents_own_exclusions_count_in_an_editable_tree_below_its_root(root
     agent = replace(config_of(root, python), exclude=("/src/mylib/keys.py",))
     names = [n for n in compute_build(agent).components if n.startswith("editable/")]
     assert names == ["editable/mylib/mylib/__init__.py"]
+
+
+def test_a_path_file_that_points_to_a_home_is_refused(
+    root: Path, python: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "people" / "someone").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(tmp_path / "people" / "someone"))
+    write(site_of(python), {"all.pth": f"{tmp_path / 'people'}\n"})
+    with pytest.raises(LitmusConfigError, match="holds more than a project"):
+        _build(root, python)
+
+
+def test_a_broken_record_falls_back_to_the_top_level(root: Path, python: Path) -> None:
+    write(site_of(python), {"tinydep-1.0.dist-info/RECORD": "a,b,c,d,e\n"})
+    before = _build(root, python)
+    (site_of(python) / "tinydep" / "__init__.py").write_text("ANSWER = 43\n")
+    assert changed_components(before, _build(root, python)) == ("distributions/tinydep",)
+
+
+def test_a_linked_file_counts_by_its_content(root: Path, python: Path, tmp_path: Path) -> None:
+    package = site_of(python) / "tinydep" / "__init__.py"
+    before = _build(root, python)
+    package.rename(tmp_path / "cached.py")
+    package.symlink_to(tmp_path / "cached.py")
+    assert _build(root, python) == before
+    (tmp_path / "cached.py").write_text("ANSWER = 43\n")
+    assert changed_components(before, _build(root, python)) == ("distributions/tinydep",)

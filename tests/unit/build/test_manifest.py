@@ -150,3 +150,15 @@ def test_a_secret_in_the_environment_or_command_is_refused(agent: AgentConfig) -
         compute_build(replace(agent, env={"X": key}))
     with pytest.raises(LitmusConfigError, match="aws-access-key"):
         compute_build(replace(agent, command=("run", key)))
+
+
+def test_a_path_that_only_begins_like_the_root_stays_as_it_is(agent: AgentConfig) -> None:
+    plain = compute_build(replace(agent, env={"DIR": f"{agent.root}-other"}))
+    placeholder = compute_build(replace(agent, env={"DIR": "{agent}-other"}))
+    assert plain.digest != placeholder.digest
+
+
+def test_git_state_stands_beside_the_digest_and_not_in_it(agent: AgentConfig) -> None:
+    build = compute_build(agent)
+    assert build.git is None
+    assert not [name for name in build.components if "git" in name]

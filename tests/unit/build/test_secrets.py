@@ -1,6 +1,9 @@
+import io
+
 import pytest
 
-from agent_litmus.build.secrets import find_secret
+from agent_litmus.build import secrets
+from agent_litmus.build.secrets import find_secret, find_secret_in
 
 # Put together here so that no scanner takes this file for a leak.
 SECRETS = {
@@ -45,3 +48,16 @@ def test_a_well_known_kind_of_key_is_found_wherever_it_stands(name: str, frame: 
 )
 def test_what_only_resembles_a_key_is_let_through(text: str) -> None:
     assert find_secret(text.encode()) is None
+
+
+@pytest.mark.parametrize("before", [0, 990, 1010, 1020, 1030, 5000])
+def test_a_key_is_found_across_the_pieces_a_large_file_is_read_in(
+    before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secrets, "_CHUNK", 1024)
+    text = " " * before + SECRETS["aws-access-key"] + " " * 3000
+    assert find_secret_in(io.BytesIO(text.encode())) == "aws-access-key"
+
+
+def test_a_large_file_without_a_key_is_let_through() -> None:
+    assert find_secret_in(io.BytesIO(b"x" * 10_000_000)) is None
