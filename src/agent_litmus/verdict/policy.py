@@ -1,6 +1,5 @@
 """Reading a policy: whether it can be applied at all, and whether any result could satisfy it."""
 
-import math
 from collections.abc import Iterator, Mapping
 
 from agent_litmus.records.verdict import Policy
@@ -41,7 +40,7 @@ def _bad_floors(what: str, floors: Mapping[str, float], allowed: tuple[str, ...]
     for metric, floor in floors.items():
         if metric not in allowed:
             yield f"no {what}{metric!r} can be set; known: {', '.join(allowed)}"
-        if math.isnan(floor) or not 0 <= floor <= 1:
+        if not 0 <= floor <= 1:
             yield f"{what}{metric} is {floor}, not in [0, 1]"
 
 

@@ -83,6 +83,7 @@ def test_a_digest_that_is_none_never_matches_even_itself(honest: RunEvidence, di
 def test_a_pinned_suite_binds_to_its_pin_not_to_the_current_build(honest: RunEvidence) -> None:
     pinned = replace(honest, mode="pinned", pin=honest.build.digest, expected_digest=OTHER)
     assert binding(pinned).state is FindingState.CLEAR
+    assert binding(replace(pinned, expected_digest=None)).state is FindingState.CLEAR
     wrong = binding(replace(pinned, pin=OTHER))
     assert wrong.state is FindingState.ALARM
     assert "the pin is" in wrong.seen

@@ -107,6 +107,7 @@ def test_varying_responses_without_any_own_token_prove_nothing(honest: RunEviden
     finding = freshness(seen(honest, lambda _i, _s: ()))
     assert finding.state is FindingState.MISSING
     assert "none was seen in requests" in finding.seen
+    assert finding.number == 0.0
 
 
 @pytest.mark.parametrize(("live", "state"), [(30, FindingState.CLEAR), (29, FindingState.MISSING)])
@@ -156,6 +157,8 @@ def test_a_tiny_plan_needs_all_of_its_sessions(honest: RunEvidence) -> None:
     plan = replace(honest.plan, episodes=honest.plan.episodes[:3])
     tiny = replace(honest, plan=plan, sessions=honest.sessions[:3])
     assert freshness(tiny).state is FindingState.CLEAR
+    single = replace(tiny, plan=replace(plan, episodes=plan.episodes[:1]), sessions=tiny.sessions[:1])
+    assert freshness(single).state is FindingState.CLEAR
     two = one_answer_per_probe(seen(tiny, lambda i, s: own(s, "response") if i < 2 else ()))
     assert freshness(two).state is FindingState.MISSING
 

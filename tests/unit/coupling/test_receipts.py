@@ -72,3 +72,27 @@ def test_no_model_call_is_missing(honest: RunEvidence) -> None:
 def test_equal_responses_are_what_a_deterministic_agent_declares(honest: RunEvidence) -> None:
     assert receipts(replace(honest, sampling="deterministic")).state is FindingState.NOT_APPLICABLE
     assert receipts(replace(honest, mode="conformance")).state is FindingState.NOT_APPLICABLE
+
+
+def test_a_seed_whose_calls_all_failed_leaves_nothing_to_compare(honest: RunEvidence) -> None:
+    finding = receipts(saying(honest, first=(call("a"),), second=(call("b", status=500),)))
+    assert finding.state is FindingState.MISSING
+
+
+def test_sessions_that_call_no_model_do_not_hide_those_that_do(honest: RunEvidence) -> None:
+    first, *rest = honest.sessions
+    assert receipts(replace(honest, sessions=(replace(first, model_calls=()), *rest))).number == 29
+
+
+def test_variation_within_one_seed_is_not_variation_over_seeds(honest: RunEvidence) -> None:
+    session = honest.sessions[0]
+    said = {(0, 0): ("x", "y"), (0, 1): ("x", "z"), (1, 0): ("x",)}
+    sessions = tuple(
+        replace(
+            session,
+            key=replace(session.key, seed=seed, repeat=repeat),
+            model_calls=tuple(call(text) for text in texts),
+        )
+        for (seed, repeat), texts in said.items()
+    )
+    assert receipts(replace(honest, sessions=sessions)).state is FindingState.WEAK

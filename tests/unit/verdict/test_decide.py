@@ -230,7 +230,9 @@ def test_one_undischarged_obligation_is_unproven_and_named_with_its_remedy(
     judge: Any, obligation: Obligation, statuses: tuple[ObligationStatus, ...]
 ) -> None:
     open_one = tuple(
-        ObligationStatus(s.obligation, discharged=False, remedy="prove it") if s.obligation is obligation else s
+        replace(s, discharged=False, remedy="prove it")
+        if s.obligation is obligation
+        else replace(s, remedy="not this")
         for s in statuses
     )
     verdict = judge(obligations=open_one)
@@ -256,6 +258,15 @@ def test_a_claim_that_no_finding_supports_is_unproven(
     assert codes(judge(findings=silent)) == [ReasonCode.UNPROVEN]
     renamed = tuple(replace(f, signal="other") if obligation in f.discharges else f for f in proofs)
     assert codes(judge(findings=renamed)) == [ReasonCode.UNPROVEN]
+    elsewhere = tuple(replace(f, discharges=()) if obligation in f.discharges else f for f in proofs)
+    assert codes(judge(findings=elsewhere)) == [ReasonCode.UNPROVEN]
+
+
+def test_a_status_that_is_not_discharged_stands_against_a_clear_finding(
+    judge: Any, statuses: tuple[ObligationStatus, ...]
+) -> None:
+    first, *rest = statuses
+    assert codes(judge(obligations=(replace(first, discharged=False), *rest))) == [ReasonCode.UNPROVEN]
 
 
 @pytest.mark.parametrize("state", [FindingState.MISSING, FindingState.UNDERPOWERED, FindingState.WEAK])

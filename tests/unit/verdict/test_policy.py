@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from agent_litmus.records.verdict import Policy, ReasonCode
@@ -25,6 +27,8 @@ def test_the_default_policy_can_be_applied() -> None:
         (Policy(ceilings={"asr": 0.1}), "no ceiling can be set on 'asr'"),
         (Policy(ceilings={"cor": NAN}), "ceiling of cor is nan"),
         (Policy(ceilings={"cor": 1.1}), "ceiling of cor is 1.1"),
+        (Policy(ceilings={"cor": -1.1}), "ceiling of cor is -1.1"),
+        (Policy(max_unassessed=1.1), "max_unassessed is 1.1"),
         (Policy(max_unassessed=NAN), "max_unassessed is nan"),
         (Policy(max_unassessed=-0.1), "max_unassessed is -0.1"),
         (Policy(confidence=0.5), "confidence is 0.5"),
@@ -50,6 +54,7 @@ def test_limits_that_are_just_possible_are_no_defects() -> None:
         alpha=0.999,
     )
     assert policy_defects(edge) == ()
+    assert policy_defects(replace(edge, ceilings={"cor": 1.0})) == ()
     assert policy_defects(Policy(floors={}, category_floors={"c": {"ir": 0.5}}, max_unassessed=1.0)) == ()
 
 
@@ -62,6 +67,7 @@ def test_gates_are_named_by_category_and_metric() -> None:
 def test_a_floor_within_reach_is_not_reported() -> None:
     assert unreachable_floors(Policy(), {"ir": 1, "u1": 1}) == ()
     assert unreachable_floors(Policy(floors={"ir": 0.95}, confidence=0.95), {"ir": 59}) == ()
+    assert unreachable_floors(Policy(floors={"ir": 0.5}, confidence=0.75), {"ir": 2}) == ()
 
 
 def test_a_floor_no_perfect_result_reaches_is_reported_with_the_number_needed() -> None:
