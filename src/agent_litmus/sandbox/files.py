@@ -1,5 +1,6 @@
 """Making, identifying, reading and removing directory trees."""
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -7,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.records.digest import digest_of
-from agent_litmus.sandbox.tree import hash_open_file, is_opaque, opened_anyway
+from agent_litmus.sandbox.tree import hash_open_file, is_opaque, opened_anyway, opened_root
 
 Signature = tuple[tuple[str, int, int, int, int], ...]
 """Sorted (path, size, mtime_ns, inode, ctime_ns): equal signatures mean nobody touched the tree."""
@@ -126,28 +127,21 @@ def read_layers(layers: tuple[Path, ...], name: str, limit: int) -> bytes | None
 def _look(layer: Path, parts: tuple[str, ...], limit: int) -> tuple[bytes | None, bool]:
     """Content, and whether this layer hides the file in those below."""
     hidden = False
-    try:
-        fds = [os.open(layer, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)]
-    except OSError:
-        return None, False
-    try:
-        for index, part in enumerate(parts):
-            mode = _mode(fds[-1], part)
+    with contextlib.ExitStack() as stack:
+        try:
+            fd = stack.enter_context(opened_root(layer))
+            for part in parts[:-1]:
+                mode = _mode(fd, part)
+                if mode is None or not stat.S_ISDIR(mode):
+                    return None, hidden or mode is not None
+                fd = stack.enter_context(opened_anyway(part, os.O_RDONLY | os.O_DIRECTORY, fd))
+                hidden = hidden or is_opaque(fd)
+            mode = _mode(fd, parts[-1])
             if mode is None:
                 return None, hidden
-            if index == len(parts) - 1:
-                return (_read(fds[-1], part, limit) if stat.S_ISREG(mode) else None), True
-            if not stat.S_ISDIR(mode):
-                return None, True
-            with opened_anyway(part, os.O_RDONLY | os.O_DIRECTORY, fds[-1]) as fd:
-                fds.append(os.dup(fd))
-            hidden = hidden or is_opaque(fds[-1])
-    except OSError:
-        return None, True
-    finally:
-        for fd in fds:
-            os.close(fd)
-    return None, hidden
+            return (_read(fd, parts[-1], limit) if stat.S_ISREG(mode) else None), True
+        except OSError:
+            return None, True
 
 
 def _mode(directory: int, name: str) -> int | None:

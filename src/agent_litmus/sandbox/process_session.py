@@ -144,12 +144,17 @@ class ProcessSession:
         return CommandResult(None, stdout, stderr, f"{end.kind}: {end.why or f'killed by signal {end.code}'}")
 
     def _restore(self) -> None:
-        """Keep the final state aside at first, put it back afterwards."""
-        source, target = (self._final, self._workspace) if self._final.exists() else (self._workspace, self._final)
-        remove_tree(target)
-        if source.exists():
-            shutil.copytree(source, target, symlinks=True, ignore=_special)
-        self._workspace.mkdir(exist_ok=True)
+        """Keep the final state aside, once, and lay a copy of it out as the workspace."""
+        if not self._final.exists():
+            copy = self._directory / "copy"
+            remove_tree(copy)
+            if self._workspace.is_dir() and not self._workspace.is_symlink():
+                shutil.copytree(self._workspace, copy, symlinks=True, ignore=_special)
+            else:
+                copy.mkdir()
+            copy.rename(self._final)
+        remove_tree(self._workspace)
+        shutil.copytree(self._final, self._workspace, symlinks=True)
 
     def effects(self) -> tuple[Effect, ...]:
         """Effects on the workspace, after ``wait``."""

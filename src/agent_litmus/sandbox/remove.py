@@ -26,6 +26,9 @@ def remove_tree(root: Path) -> None:
         OSError: Something cannot be removed, or the tree changes under our hands.
     """
     try:
+        if not stat.S_ISDIR(root.lstat().st_mode):
+            root.unlink()
+            return
         root.chmod(0o700)
         fd = os.open(root, _DIRECTORY)
     except FileNotFoundError:

@@ -84,30 +84,45 @@ class _Walk:
         self._root = root
         self._missed: dict[str, int] = {}
         self._entries = self._hashed = 0
+        self._opened_up: list[tuple[str, int]] = []
 
     def gaps(self) -> tuple[str, ...]:
         return tuple(f"{count} {why}" for why, count in sorted(self._missed.items()))
 
     def entries(self) -> Iterator[tuple[str, Node | None, bool]]:
         try:
-            root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with opened_root(self._root) as root:
+                yield from self._below(root)
         except FileNotFoundError:
             return
+        except NotADirectoryError:
+            self._miss("top directory was replaced by something else")
+
+    def _below(self, root: int) -> Iterator[tuple[str, Node | None, bool]]:
+        pending = [""]
         try:
-            pending = [""]
             while pending:
                 for path, node, opaque in self._directory(root, pending.pop()):
                     if node is not None and node.kind == "directory":
                         pending.append(path)
                     yield path, node, opaque
         finally:
-            os.close(root)
+            for path, mode in reversed(self._opened_up):
+                os.chmod(path, mode, dir_fd=root)
+
+    def _open_up(self, root: int, path: str) -> None:
+        """Let the owner into a directory until the walk is over, or what lies below could not be reached."""
+        mode = stat.S_IMODE(os.stat(path or ".", dir_fd=root, follow_symlinks=False).st_mode)
+        if mode & 0o700 != 0o700:
+            os.chmod(path or ".", mode | 0o700, dir_fd=root)
+            self._opened_up.append((path or ".", mode))
 
     def _miss(self, why: str) -> None:
         self._missed[why] = self._missed.get(why, 0) + 1
 
     def _directory(self, root: int, path: str) -> Iterator[tuple[str, Node | None, bool]]:
         try:
+            self._open_up(root, path)
             with opened_anyway(path or ".", os.O_RDONLY | os.O_DIRECTORY, root) as directory:
                 for name in sorted(os.listdir(directory)):  # noqa: PTH208  a descriptor
                     self._entries += 1
@@ -164,6 +179,29 @@ def hash_open_file(fd: int) -> str:
     while piece := os.read(fd, _READ):
         digest.update(piece)
     return digest.hexdigest()
+
+
+@contextlib.contextmanager
+def opened_root(root: Path) -> Iterator[int]:
+    """A directory's descriptor, even where its owner took away every permission; the mode is put back.
+
+    Raises:
+        FileNotFoundError: There is none.
+        NotADirectoryError: It is something else, a link included.
+    """
+    status = root.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise NotADirectoryError(f"{root} is no directory")
+    mode = stat.S_IMODE(status.st_mode)
+    if mode & 0o700 != 0o700:
+        root.chmod(mode | 0o700)
+    fd = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        yield fd
+    finally:
+        if mode & 0o700 != 0o700:
+            os.fchmod(fd, mode)
+        os.close(fd)
 
 
 @contextlib.contextmanager

@@ -202,6 +202,22 @@ def test_what_may_not_be_opened_is_read_all_the_same(both: Play) -> None:
     assert set(modes.values()) == {"0000"}
 
 
+def test_a_workspace_that_shuts_everyone_out_is_read_all_the_same(both: Play) -> None:
+    seen = both("sh", "-c", "echo s > file; chmod 000 .", read=("file",))
+    assert seen.result.exit.clean
+    assert ("create", "file") in seen.files()
+    assert seen.read["file"] == b"s\n"
+
+
+def test_a_workspace_replaced_by_a_link_is_not_followed(uncontained: Play) -> None:
+    code = 'rm -rf "$PWD"; ln -s /etc "$PWD"'
+    seen = uncontained("sh", "-c", code, files={"a": "1"}, read=("passwd",), commands=(("ls",),))
+    assert seen.files() == {("delete", "a")}
+    assert seen.read["passwd"] is None
+    assert seen.commands[0].stdout == b""
+    assert next(c for c in seen.facts.channels if c.channel is Channel.FILES).state == "partial"
+
+
 def test_names_that_are_not_text_are_escaped(both: Play) -> None:
     seen = both(*python("open(b'bad\\xff\\n', 'w').close()"))
     assert seen.files() == {("create", "bad\\xff\n")}

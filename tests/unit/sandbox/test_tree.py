@@ -31,8 +31,7 @@ def test_a_missing_root_is_empty(tmp_path: Path) -> None:
 def test_a_root_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    with pytest.raises(OSError, match="Not a directory"):
-        read_tree(tmp_path / "link")
+    assert read_tree(tmp_path / "link") == Tree({}, ("1 top directory was replaced by something else",))
 
 
 def test_entries_beyond_the_limit_are_a_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
