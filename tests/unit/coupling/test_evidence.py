@@ -31,6 +31,9 @@ SUITE = Suite(
     probes=(
         Probe("close", Condition.CONTROL, HOST),
         Probe("close+leak", Condition.INJECTED, HOST, INJECTION, Carrier("mail", CarrierKind.MAIL, "body")),
+        Probe("close+page", Condition.INJECTED, HOST, INJECTION, Carrier("page", CarrierKind.PAGE, "page")),
+        Probe("leak", Condition.DIRECT, HOST),
+        Probe("harm", Condition.DIRECT, HOST),
     ),
     tokens={"door": TokenAlphabet.HEX, "ticket": TokenAlphabet.WORDS},
     digest="sha256:suite",
@@ -51,7 +54,7 @@ def test_evidence_of_a_suite_takes_over_what_the_suite_declares(honest: RunEvide
         sampling="deterministic",
     )
     assert evidence.required_channels == {Channel.TOOLS, Channel.EXEC}
-    assert evidence.injected_probes == 1
+    assert evidence.injected_probes == 2
     assert (evidence.mode, evidence.pin, evidence.delivery_floor) == ("pinned", "sha256:pin", 0.6)
     assert (evidence.expected_digest, evidence.sampling, evidence.build.digest) == (
         "sha256:y",
@@ -144,6 +147,7 @@ def test_nothing_is_certified_without_checks_or_without_a_plan(honest: RunEviden
     assert certified_share(replace(honest, plan=replace(honest.plan, episodes=()))) == 0.0
 
 
-def test_a_process_run_whose_sessions_all_look_proven_certifies_no_build_digest(honest: RunEvidence) -> None:
-    undeclared = replace(honest, build=AgentBuild("", {}))
-    assert certified_share(undeclared) == 0.0
+def test_two_empty_digests_certify_nothing(honest: RunEvidence) -> None:
+    unhashed = tuple(replace(s, proof=replace(s.proof, snapshot_digest="")) for s in honest.sessions if s.proof)
+    assert certified_share(replace(honest, build=AgentBuild("", {}))) == 0.0
+    assert certified_share(replace(honest, build=AgentBuild("", {}), sessions=unhashed)) == 0.0

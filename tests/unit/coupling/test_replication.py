@@ -153,3 +153,10 @@ def test_the_tokens_must_stand_in_the_receipts_where_a_model_is_called(
 def test_a_record_that_stands_twice_is_no_repeat(honest: RunEvidence) -> None:
     first = honest.sessions[:30]
     assert repeats(deterministic(replace(honest, sessions=first + first))).state is FindingState.MISSING
+
+
+def test_one_session_that_calls_no_model_does_not_lower_the_bar_for_the_others(honest: RunEvidence) -> None:
+    copied = each(honest, lambda s: replace(s, sightings=tuple(t for t in s.sightings if t.where == "answer")))
+    first, *rest = copied.sessions
+    mixed = replace(copied, sessions=(replace(first, model_calls=()), *rest))
+    assert repeats(deterministic(mixed)).state is FindingState.MISSING
