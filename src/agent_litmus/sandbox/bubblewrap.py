@@ -2,7 +2,6 @@
 
 import asyncio
 import secrets
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
 from agent_litmus.sandbox.remove import remove_tree
+from agent_litmus.sandbox.state import RunState
 from agent_litmus.sandbox.stub_config import write_stub
 
 
@@ -35,13 +35,13 @@ class BubblewrapProvider:
         self._mounts = existing(mounts)
         self._binary = find_bubblewrap()
         self._base = Base(mounts.snapshot)
-        self._top = Path(tempfile.mkdtemp(prefix="agent-litmus-", dir=base))
+        self._run = RunState(base)
         try:
-            self._state = _make_state(self._top)
+            self._state = _make_state(self._run.directory)
             self._stub = write_stub(self._state / "stub", self._mounts.python)
             self._launcher = Launcher([self._state, *_sources(self._mounts, self._binary)])
         except BaseException:
-            remove_tree(self._top)
+            self._run.remove()
             raise
         self._sessions: set[BubblewrapSession] = set()
         self._closed = False
@@ -109,7 +109,7 @@ class BubblewrapProvider:
         for session in tuple(self._sessions):
             await session.close()
         self._launcher.close()
-        await asyncio.to_thread(remove_tree, self._top)
+        await asyncio.to_thread(self._run.remove)
 
 
 def _make_state(top: Path) -> Path:

@@ -140,7 +140,8 @@ class Confined:
             for fd in fds:
                 os.close(fd)
             await self.kill()
-            raise LitmusSandboxError(f"the sandbox could not be set up: {await self._reason(words)}", hint=_hint())
+            reason = await self._reason(words)
+            raise LitmusSandboxError(f"the sandbox could not be set up: {reason}", hint=_hint(reason))
         with contextlib.suppress(ProcessLookupError):
             self._pidfds.append(os.pidfd_open(self.first))
         listener = fds.pop() if words[1] == "witness" else None
@@ -252,7 +253,11 @@ def _ending(words: list[str], duration: float, stopped: ProcessExit | None) -> E
     return Ending(stopped or ProcessExit(ExitKind.HARNESS_ERROR, None, why), duration, None)
 
 
-def _hint() -> str:
+def _hint(reason: str) -> str:
+    if "overlay" in reason:
+        return (
+            "set TMPDIR to a directory on a file system that can hold an overlay's upper layer (ext4, xfs, tmpfs)"
+        )
     return (
         "allow unprivileged user namespaces on this host (sysctl user.max_user_namespaces, "
         "kernel.apparmor_restrict_unprivileged_userns; a container needs them from its runtime), or choose the "

@@ -7,6 +7,7 @@ rights of their own.
 """
 
 import asyncio
+import contextlib
 import os
 import stat
 import subprocess
@@ -94,18 +95,18 @@ class Launcher:
 
 
 def _spawn(spawn: Spawn) -> "subprocess.Popen[bytes]":
-    user = {} if spawn.uid is None else {"user": spawn.uid, "group": spawn.uid, "extra_groups": ()}
-    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]  # noqa: S603  argv is ours
-        spawn.argv,
-        stdin=spawn.stdin,
-        stdout=spawn.stdout,
-        stderr=spawn.stderr,
-        pass_fds=spawn.pass_fds,
-        env={},
-        cwd="/",
-        start_new_session=True,
-        **user,
-    )
+    # Popen's own ``user`` would copy the harness's whole address space, which takes longer than the session.
+    with contextlib.nullcontext() if spawn.uid is None else linux.acting_as(spawn.uid):
+        return subprocess.Popen(  # noqa: S603  argv is ours
+            spawn.argv,
+            stdin=spawn.stdin,
+            stdout=spawn.stdout,
+            stderr=spawn.stderr,
+            pass_fds=spawn.pass_fds,
+            env={},
+            cwd="/",
+            start_new_session=True,
+        )
 
 
 def _stage(sources: tuple[Path, ...]) -> dict[Path, Path]:

@@ -1,9 +1,12 @@
 """The few Linux calls Python does not offer, over ctypes. Every function raises ``OSError``."""
 
+import contextlib
 import ctypes
 import fcntl
 import os
+import platform
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +16,16 @@ _PIDFD_GETFD, _OPENAT2 = 438, 437
 _RESOLVE_IN_ROOT, _RESOLVE_NO_MAGICLINKS = 0x10, 0x02
 _NOTIF_RECV, _NOTIF_SEND, _NOTIF_ID_VALID = 0xC0502100, 0xC0182101, 0x40082102
 _CONTINUE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Identity:
+    setresuid: int
+    setresgid: int
+    setgroups: int
+
+
+_IDENTITY = {"x86_64": _Identity(117, 119, 116), "aarch64": _Identity(147, 149, 159)}
 
 
 def _libc() -> Any:
@@ -36,6 +49,31 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
     words = [os.fsencode(word) if word else None for word in (source, target, kind)]
     data = options.encode() if options else None
     _checked(_libc().mount(*words, ctypes.c_ulong(flags), data), f"mount {source} on {target}")
+
+
+@contextlib.contextmanager
+def acting_as(uid: int) -> Iterator[None]:
+    """Make the calling thread alone a user without rights; what it executes meanwhile cannot come back.
+
+    The thread keeps root as its saved identity, which an ``exec`` gives up. The C library's own functions would
+    change every thread, hence the bare system calls.
+    """
+    groups, own = os.getgroups(), (os.getresuid(), os.getresgid())
+    numbers = _IDENTITY[platform.machine()]
+    try:
+        _set_groups(numbers, [])
+        _checked(_libc().syscall(numbers.setresgid, uid, uid, own[1][2]), "setresgid")
+        _checked(_libc().syscall(numbers.setresuid, uid, uid, own[0][2]), "setresuid")
+        yield
+    finally:
+        _checked(_libc().syscall(numbers.setresuid, *own[0]), "setresuid")
+        _checked(_libc().syscall(numbers.setresgid, *own[1]), "setresgid")
+        _set_groups(numbers, groups)
+
+
+def _set_groups(numbers: "_Identity", groups: list[int]) -> None:
+    packed = struct.pack(f"{len(groups)}I", *groups)
+    _checked(_libc().syscall(numbers.setgroups, len(groups), packed), "setgroups")
 
 
 def pidfd_getfd(pidfd: int, fd: int) -> int:

@@ -13,7 +13,7 @@ from agent_litmus.sandbox.base import Base, existing
 from agent_litmus.sandbox.process_report import process_report
 from agent_litmus.sandbox.process_session import ProcessSession
 from agent_litmus.sandbox.protocol import RunMounts, SandboxSpec
-from agent_litmus.sandbox.remove import remove_tree
+from agent_litmus.sandbox.state import RunState
 
 
 class ProcessProvider:
@@ -32,7 +32,7 @@ class ProcessProvider:
         self._mounts = existing(mounts)
         self.reason = reason
         self._base = Base(mounts.snapshot)
-        self._top = Path(tempfile.mkdtemp(prefix="agent-litmus-", dir=base))
+        self._run = RunState(base)
         self._sessions: set[ProcessSession] = set()
 
     @property
@@ -46,7 +46,9 @@ class ProcessProvider:
         Raises:
             LitmusSandboxError: The workspace could not be made.
         """
-        session = ProcessSession(spec, self._mounts, self._base.verify, Path(tempfile.mkdtemp(dir=self._top)))
+        session = ProcessSession(
+            spec, self._mounts, self._base.verify, Path(tempfile.mkdtemp(dir=self._run.directory))
+        )
         self._sessions.add(session)
         try:
             await asyncio.to_thread(session.prepare)
@@ -59,4 +61,4 @@ class ProcessProvider:
         """Close every session and remove the run's state; safe to call twice."""
         while self._sessions:
             await self._sessions.pop().close()
-        await asyncio.to_thread(remove_tree, self._top)
+        await asyncio.to_thread(self._run.remove)

@@ -2,6 +2,10 @@
 
 import asyncio
 import os
+import select
+import subprocess
+import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +23,7 @@ from agent_litmus.sandbox.files import tree_digest
 from agent_litmus.sandbox.process import ProcessProvider
 from agent_litmus.sandbox.protocol import Launch, Limits, Provider, RunMounts, SandboxSpec
 from agent_litmus.sandbox.select import choose_provider
+from agent_litmus.sandbox.state import RunState
 
 pytestmark = pytest.mark.integration
 Make = Callable[[], Provider]
@@ -242,3 +247,55 @@ def test_a_sandbox_killed_from_outside_is_a_harness_error(bubblewrap: Make) -> N
         return result
 
     assert run(work, bubblewrap).exit.kind is ExitKind.HARNESS_ERROR
+
+
+def test_sessions_leave_no_descriptor_and_no_thread(provider: Make, play: Any) -> None:
+    def kept() -> tuple[int, int]:
+        return len(list(Path("/proc/self/fd").iterdir())), len(
+            [t for t in threading.enumerate() if "witness" in t.name]
+        )
+
+    async def work(opened: Provider) -> list[tuple[int, int]]:
+        counts = []
+        for _ in range(3):
+            await play(opened, "sh", "-c", "true; sleep 1000 &", commands=(("true",),))
+            await play(opened, "no-such-command")
+            counts.append(kept())
+        return counts
+
+    _, second, third = run(work, provider)
+    assert second == third
+    assert third[1] == 0
+
+
+HARNESS = """
+import asyncio, sys
+from pathlib import Path
+from agent_litmus.sandbox.bubblewrap import BubblewrapProvider
+from agent_litmus.sandbox.protocol import Launch, Mount, RunMounts, SandboxSpec
+
+async def main(snapshot, python, *mounts):
+    provider = BubblewrapProvider(RunMounts(Path(snapshot), Path(python), tuple(Mount(Path(m), m) for m in mounts)))
+    session = await provider.open(SandboxSpec("s", {}))
+    await session.start(Launch(("sh", "-c", "sleep 1000 & sleep 1000"), {}))
+    print(session._agent.first, flush=True)
+    await session.wait()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def test_a_killed_harness_takes_its_sessions_with_it(bubblewrap: Make, mounts: RunMounts, tmp_path: Path) -> None:
+    bubblewrap()
+    places = [str(mounts.snapshot), str(mounts.python), *(m.target for m in mounts.mounts)]
+    environment = {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
+    with subprocess.Popen(
+        [sys.executable, "-c", HARNESS, *places], stdout=subprocess.PIPE, env=environment, text=True
+    ) as harness:
+        assert harness.stdout is not None
+        pidfd = os.pidfd_open(int(harness.stdout.readline()))
+        harness.kill()
+    assert select.select([pidfd], [], [], 20)[0] == [pidfd]
+    os.close(pidfd)
+    RunState(tmp_path).remove()
+    assert [p.name for p in tmp_path.iterdir()] == ["snapshot"]

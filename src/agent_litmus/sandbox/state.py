@@ -1,0 +1,59 @@
+"""A run's temporary directory, and the removal of those that killed runs left behind."""
+
+import contextlib
+import fcntl
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from agent_litmus.sandbox.remove import remove_tree
+
+_PREFIX = "agent-litmus-"
+_LOCK = "lock"
+
+
+class RunState:
+    """A directory of mode 0700 that belongs to this run as long as its lock is held.
+
+    Making one removes what earlier runs of the same user left in the same place when they were killed.
+
+    Args:
+        base: Where to make it; ``None``: the system's temporary directory.
+    """
+
+    def __init__(self, base: Path | None) -> None:
+        place = Path(base or tempfile.gettempdir())
+        _remove_abandoned(place)
+        self.directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+        # Locked before it has its name, so that nobody can take it for abandoned.
+        new = self.directory / f"{_LOCK}.new"
+        self._lock = os.open(new, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        new.rename(self.directory / _LOCK)
+
+    def remove(self) -> None:
+        """Remove the directory; safe to call twice."""
+        if self._lock >= 0:
+            remove_tree(self.directory)
+            os.close(self._lock)
+            self._lock = -1
+
+
+def _remove_abandoned(place: Path) -> None:
+    for directory in place.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError):
+            status = directory.lstat()
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and _is_abandoned(directory):
+                remove_tree(directory)
+
+
+def _is_abandoned(directory: Path) -> bool:
+    lock = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(lock)
+    return True
