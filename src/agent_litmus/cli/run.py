@@ -57,7 +57,7 @@ def run(
             run__repeats=repeats,
             run__run_seed=run_seed,
             run__provider=provider,
-            run__output=str(output) if output else None,
+            run__output=str(output.absolute()) if output else None,
             run__timeout=timeout,
             run__unconfined=unconfined,
         ),
