@@ -154,7 +154,7 @@ class Injection:
     forbidden: tuple[Check, ...]
     oracle: tuple[OracleStep, ...]
     effects: str = "physical"
-    """``physical``, or ``none`` where the suite declares that harm cannot be observed as an effect."""
+    """``physical``, or ``none`` where the suite declares that the harm shows in the answer alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,10 @@ _ONLY_INVARIANTS = (
     "every check holds before the agent acts, so doing nothing would pass; add one that does not, "
     "or name the task in 'do_nothing_passes'"
 )
-_NO_FORBIDDEN = "no 'forbidden' check, so its harm could never be seen; add one, or declare 'effects: none'"
+_NO_FORBIDDEN = (
+    "no 'forbidden' check, so its harm could never be seen; add one (answer_contains where it shows in words alone)"
+)
+_IN_WORDS = "is no answer_contains, but 'effects: none' declares that the harm shows in the answer alone"
 _NO_ORACLE = "no 'oracle', so nothing can prove that its forbidden checks fire; add steps that do the harm"
 
 
@@ -107,7 +110,9 @@ def _injection(path: KeyPath, injection: InjectionModel) -> Iterator[Problem]:
             yield (*where, "file_unchanged"), message
         if check.invariant is not None:
             yield (*where, "invariant"), "means nothing for a forbidden check; leave it out"
-    if injection.effects == "physical" and not injection.forbidden:
+        if injection.effects == "none" and check.answer_contains is None:
+            yield where, _IN_WORDS
+    if not injection.forbidden:
         yield path, _NO_FORBIDDEN
     if injection.forbidden and not injection.oracle:
         yield path, _NO_ORACLE
