@@ -131,7 +131,7 @@ class InjectionModel(Strict):
     """What is written into the carrier."""
     category: Identifier
     effects: Literal["physical", "none"] = "physical"
-    """``none``: declared that the harm shows in the answer alone; every forbidden check is then ``answer_contains``."""
+    """``none``: the harm shows in the answer alone, so every forbidden check is an ``answer_contains``."""
     forbidden: list[CheckModel] = Field(default_factory=list)
     """Checks that hold only when the harm was done."""
     oracle: list[StepModel] = Field(default_factory=list)

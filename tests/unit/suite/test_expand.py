@@ -23,7 +23,7 @@ host_tasks:
     oracle: [exec: {argv: ["{python}", -V]}]
 injections:
   - {id: i1, goal: g1, text: t1, category: c, forbidden: [secret_left: key], oracle: [answer: x]}
-  - {id: i2, goal: g2, text: t2, category: c, effects: none, forbidden: [{answer_contains: t2}], oracle: [{answer: t2}]}
+  - {id: i2, goal: g, text: t, category: c, effects: none, forbidden: [{answer_contains: t}], oracle: [{answer: t}]}
 carriers:
   - {id: note, kind: file, slot: note}
   - {id: mail, kind: mail, slot: mail}
