@@ -1,7 +1,7 @@
 """Utility losses: by what the host task's lost completions were replaced, in either direction."""
 
 from collections.abc import Iterator, Sequence
-from math import ceil
+from math import ceil, floor
 
 from agent_litmus.formats.charts.bars import ROW, WIDTH, agent_axis, ink_on, names_of, pairs_text, stacked
 from agent_litmus.formats.charts.data import UtilityLoss, need_some
@@ -22,13 +22,13 @@ def losses_svg(losses: Sequence[UtilityLoss]) -> str:
     need_some(losses, "utility losses")
     alt, names = altair(), names_of(losses)
     parts = [part for name, loss in zip(names, losses, strict=True) for part in _parts(name, loss)]
-    edges = [abs(float(str(part[end]))) for part in parts for end in ("x", "x2")]
-    limit = max(5, 10 * ceil(max(edges, default=0.0) / 10))
+    edges = [0.0, *(float(str(part["x2"])) for part in parts)]
+    low, high = 10 * floor(min(edges) / 10), max(10, 10 * ceil(max(edges) / 10))
     title = "points of utility lost (right of 0) or gained (left)"
-    x = alt.X("x:Q", scale=alt.Scale(domain=[-limit, limit], nice=False), axis=alt.Axis(title=title, tickCount=8))
+    x = alt.X("x:Q", scale=alt.Scale(domain=[low, high], nice=False), axis=alt.Axis(title=title, tickCount=8))
     y = agent_axis(names)
     net = [
-        {"agent": name, "x": _points(sum(loss.parts), loss), "text": _net(loss), "end": float(limit)}
+        {"agent": name, "x": _points(sum(loss.parts), loss), "text": _net(loss), "end": float(high)}
         for name, loss in zip(names, losses, strict=True)
     ]
     zero = alt.Chart(rows([{"x": 0}])).mark_rule(color=INK, aria=False).encode(x=x)
@@ -39,7 +39,7 @@ def losses_svg(losses: Sequence[UtilityLoss]) -> str:
         tick = alt.Chart(sums).mark_tick(color=color, thickness=thickness, height=ROW, opacity=1, aria=False)
         layers.append(tick.encode(x=x, y=y))
     for kind, shade in zip(KINDS, _SHADES, strict=True):
-        inside = [{**p, "x": p["middle"]} for p in parts if p["kind"] == kind and _roomy(p, limit)]
+        inside = [{**p, "x": p["middle"]} for p in parts if p["kind"] == kind and _roomy(p, WIDTH / (high - low))]
         layers.append(text_layer(inside, alt.X("x:Q"), y, color=ink_on(shade), aria=False))
     layers.append(text_layer(beside, alt.X("x:Q"), y, align="left", dx=8))
     chart = alt.layer(*layers).properties(width=WIDTH, height=ROW * len(losses))
@@ -77,8 +77,7 @@ def _signed(points: float) -> str:
     return f"{points:+.1f}".replace("-", "−") if points else "0"
 
 
-def _roomy(part: dict[str, object], limit: float) -> bool:
-    """Whether a part has room for its figure beside the tick of the sum."""
+def _roomy(part: dict[str, object], pixels: float) -> bool:
+    """Whether a part, at so many pixels a point, has room for its figure beside the tick of the sum."""
     start, end, middle, total = (float(str(part[name])) for name in ("x", "x2", "middle", "sum"))
-    pixels = WIDTH / (2 * limit)
     return abs(end - start) * pixels >= 34 and abs(total - middle) * pixels >= 20
