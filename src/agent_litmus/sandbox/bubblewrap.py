@@ -14,7 +14,7 @@ from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
 from agent_litmus.sandbox.remove import remove_tree
-from agent_litmus.sandbox.state import RunState
+from agent_litmus.sandbox.state import RunState, overlay_place
 from agent_litmus.sandbox.stub_config import write_stub
 
 
@@ -24,7 +24,7 @@ class BubblewrapProvider:
     Args:
         mounts: What every session may read.
         base: Directory for the run's temporary state, on a file system that can hold an overlay's upper layer;
-            ``None``: the system's temporary directory.
+            ``None``: the best there is, see :func:`~agent_litmus.sandbox.state.overlay_place`.
 
     Raises:
         LitmusSandboxError: No usable bubblewrap, or a directory that is missing or unreadable.
@@ -35,7 +35,7 @@ class BubblewrapProvider:
         self._mounts = existing(mounts)
         self._binary = find_bubblewrap()
         self._base = Base(mounts.snapshot)
-        self._run = RunState(base)
+        self._run = RunState(base or overlay_place())
         try:
             self._state = _make_state(self._run.directory)
             self._stub = write_stub(self._state / "stub", self._mounts.python)

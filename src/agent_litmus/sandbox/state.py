@@ -11,6 +11,7 @@ from agent_litmus.sandbox.remove import remove_tree
 
 _PREFIX = "agent-litmus-"
 _LOCK = "lock"
+_PLENTY = 2 << 30
 
 
 class RunState:
@@ -38,6 +39,33 @@ class RunState:
             remove_tree(self.directory)
             os.close(self._lock)
             self._lock = -1
+
+
+def overlay_place() -> Path:
+    """Where overlay workspaces are best kept: ``TMPDIR`` if that is set, else memory if there is plenty.
+
+    Unmounting an overlay writes out the whole file system of its upper layer, which on a disk that others use takes
+    longer than a short session.
+    """
+    memory = Path("/dev/shm")  # noqa: S108  only a directory of our own below it is used
+    if not os.environ.get("TMPDIR") and _takes_overlays(memory) and _free_bytes(memory) >= _PLENTY:
+        return memory
+    return Path(tempfile.gettempdir())
+
+
+def _free_bytes(place: Path) -> int:
+    status = os.statvfs(place)
+    return status.f_bavail * status.f_frsize
+
+
+def _takes_overlays(place: Path) -> bool:
+    """Whether ``place`` can be written and holds the attributes an overlay's upper layer needs."""
+    try:
+        with tempfile.TemporaryDirectory(dir=place) as name:
+            os.setxattr(name, "user.overlay.opaque", b"y")
+    except OSError:
+        return False
+    return True
 
 
 def _remove_abandoned(place: Path) -> None:

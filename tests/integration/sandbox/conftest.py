@@ -108,6 +108,8 @@ def mounts(tmp_path: Path) -> RunMounts:
     snapshot = tmp_path / "snapshot"
     snapshot.mkdir()
     (snapshot / "agent.py").write_text("print('the agent')\n")
+    snapshot.chmod(0o755)  # readable for every session's user, as snapshots are
+    (snapshot / "agent.py").chmod(0o644)
     python = Path(os.path.realpath(sys.executable))
     prefix = python.parents[1]
     return RunMounts(snapshot, python, () if prefix == Path("/usr") else (Mount(prefix, str(prefix)),))

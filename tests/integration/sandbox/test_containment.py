@@ -131,7 +131,6 @@ def test_a_masked_directory_looks_empty(
         finally:
             await provider.close()
 
-    bubblewrap()
     seen = asyncio.run(run())
     assert (seen.output, seen.result.exit.code) == ("", 1)
 
@@ -171,7 +170,9 @@ def test_temporary_files_are_limited(contained: Play) -> None:
 
 
 def test_the_report_names_every_property_with_a_reason(bubblewrap: Callable[[], Provider]) -> None:
-    report = bubblewrap().report
+    provider = bubblewrap()
+    report = provider.report
+    asyncio.run(provider.close())
     states = {c.property: c.state for c in report.containment}
     assert states["network"] is ContainmentState.ENFORCED
     assert states["memory"] is ContainmentState.BEST_EFFORT

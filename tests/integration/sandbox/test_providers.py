@@ -97,16 +97,20 @@ def test_closing_the_provider_ends_running_sessions_and_leaves_nothing(
 ) -> None:
     state = tmp_path / "state"
     state.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(state))
+    monkeypatch.setenv("TMPDIR", str(state))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    seen: list[int] = []
 
     async def work(opened: Provider) -> None:
         session = await opened.open(SandboxSpec("closing-test", {}))
         listeners = await session.start(Launch(("sleep", "1000"), {}))
+        seen.append(len(list(state.iterdir())))
         for sock in (listeners.gateway, listeners.tools, listeners.dns, *listeners.http):
             if sock is not None:
                 sock.close()
 
     run(work, provider)
+    assert seen == [1]
     assert list(state.iterdir()) == []
     assert [pid for pid in Path("/proc").iterdir() if _is_sleeping(pid)] == []
 
@@ -164,7 +168,6 @@ def test_a_missing_snapshot_is_refused(mounts: RunMounts, tmp_path: Path) -> Non
 
 
 def test_an_interpreter_that_is_not_mounted_is_a_clear_error(bubblewrap: Make, mounts: RunMounts) -> None:
-    bubblewrap()
     bad = replace(mounts, python=Path("/no/such/python"))
 
     async def work(opened: Provider) -> None:
@@ -189,7 +192,6 @@ def test_without_bubblewrap_auto_falls_back_and_says_why(
 
 
 def test_auto_takes_bubblewrap_where_it_works(bubblewrap: Make, mounts: RunMounts) -> None:
-    bubblewrap()
     provider = choose_provider("auto", mounts)
     assert provider.report.name == "bubblewrap"
     asyncio.run(provider.close())
@@ -286,7 +288,6 @@ asyncio.run(main(*sys.argv[1:]))
 
 
 def test_a_killed_harness_takes_its_sessions_with_it(bubblewrap: Make, mounts: RunMounts, tmp_path: Path) -> None:
-    bubblewrap()
     places = [str(mounts.snapshot), str(mounts.python), *(m.target for m in mounts.mounts)]
     environment = {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
     with subprocess.Popen(

@@ -1,8 +1,12 @@
 import fcntl
 import os
+import tempfile
 from pathlib import Path
 
-from agent_litmus.sandbox.state import RunState
+import pytest
+
+from agent_litmus.sandbox import state
+from agent_litmus.sandbox.state import RunState, overlay_place
 
 
 def names(place: Path) -> list[str]:
@@ -10,11 +14,11 @@ def names(place: Path) -> list[str]:
 
 
 def test_a_run_has_a_private_directory_that_is_removed(tmp_path: Path) -> None:
-    state = RunState(tmp_path)
-    assert state.directory.stat().st_mode & 0o777 == 0o700
-    (state.directory / "d").mkdir()
-    state.remove()
-    state.remove()
+    run = RunState(tmp_path)
+    assert run.directory.stat().st_mode & 0o777 == 0o700
+    (run.directory / "d").mkdir()
+    run.remove()
+    run.remove()
     assert names(tmp_path) == []
 
 
@@ -30,9 +34,9 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path) -> None:
     left.mkdir()
     (left / "lock").touch()
     (left / "workspace").mkdir()
-    state = RunState(tmp_path)
+    run = RunState(tmp_path)
     assert not left.exists()
-    state.remove()
+    run.remove()
 
 
 def test_a_directory_that_is_being_made_or_is_not_ours_is_left_alone(tmp_path: Path) -> None:
@@ -47,8 +51,8 @@ def test_a_directory_that_is_being_made_or_is_not_ours_is_left_alone(tmp_path: P
 
 
 def test_the_lock_is_held_under_its_final_name(tmp_path: Path) -> None:
-    state = RunState(tmp_path)
-    other = os.open(state.directory / "lock", os.O_RDWR)
+    run = RunState(tmp_path)
+    other = os.open(run.directory / "lock", os.O_RDWR)
     try:
         fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -57,4 +61,17 @@ def test_the_lock_is_held_under_its_final_name(tmp_path: Path) -> None:
         held = False
     os.close(other)
     assert held
-    state.remove()
+    run.remove()
+
+
+def test_a_temporary_directory_that_was_asked_for_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    assert overlay_place() == tmp_path
+
+
+def test_without_memory_to_spare_the_systems_directory_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr(state, "_free_bytes", lambda _: 1 << 20)
+    assert overlay_place() == Path(tempfile.gettempdir())
