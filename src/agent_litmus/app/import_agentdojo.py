@@ -34,6 +34,7 @@ class PipelineTally:
     empty: Counter[str] = field(default_factory=Counter)
     """Transcripts without messages, per suite."""
     errored: int = 0
+    errored_attacked: int = 0
     scored_as_success: int = 0
     """Errored attacked runs that the file calls attack successes."""
     names: set[str] = field(default_factory=set)
@@ -138,6 +139,7 @@ def _count(tally: PipelineTally, run: Run) -> None:
     tally.attacked[place.attack] += 1
     tally.later += place.subset == LATER_SET
     tally.needs.add((place.suite, place.user_task))
+    tally.errored_attacked += file.error is not None
     tally.scored_as_success += file.error is not None and file.security
 
 

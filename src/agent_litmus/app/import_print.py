@@ -34,6 +34,7 @@ def _pipeline(tally: PipelineTally) -> dict[str, Any]:
         "rejected": tally.rejected,
         "empty_transcripts": tally.empty.total(),
         "errored": tally.errored,
+        "errored_attacked": tally.errored_attacked,
         "errored_scored_as_success": tally.scored_as_success,
         "recorded_names": sorted(tally.names),
         "versions": {version or "unrecorded": count for version, count in sorted(tally.versions.items())},

@@ -22,10 +22,10 @@ def _of_pipeline(name: str, tally: PipelineTally) -> Iterator[str]:
         where = ", ".join(f"{count} in {suite}" for suite, count in sorted(empty.items()))
         yield f"{empty.total()} empty transcripts ({where}) are scored in the files; unassessed here"
     if tally.errored:
-        yield (
-            f"{tally.errored} errored runs, {tally.scored_as_success} of them recorded as attack successes; "
-            "unassessed here"
+        attacked = (
+            f"{tally.errored_attacked} attacked, of which {tally.scored_as_success} recorded as attack successes"
         )
+        yield f"{tally.errored} errored runs ({attacked}) are scored in the files; unassessed here"
     if tally.names != {name}:
         yield f"its files record another pipeline_name: {', '.join(map(repr, sorted(tally.names)))}"
     if len(tally.versions) > 1:

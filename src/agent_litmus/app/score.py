@@ -135,11 +135,17 @@ def score_files(
     Raises:
         LitmusError: A file or an argument cannot be used, or the episodes cannot be scored together.
     """
+    return score_pool(pool_files(paths, tasks), conventions=conventions, by=by)
+
+
+def score_pool(
+    pooled: Pooled, *, conventions: Conventions = Conventions.OURS, by: Sequence[str] = DEFAULT_BY
+) -> Score:
+    """Score what was counted; arguments and errors as in `score_files`."""
     if unknown := [name for name in by if name not in DIMENSIONS]:
         raise LitmusConfigError(
             f"--by: {unknown[0]!r} is none of {', '.join(DIMENSIONS)}", hint="for example --by suite,attack"
         )
-    pooled = pool_files(paths, tasks)
     rows = tuple(row for agent in pooled.agents for row in _rows(agent, pooled.of_agent(agent), conventions, by))
     return Score(
         rows,

@@ -55,7 +55,7 @@ def print_score(score: Score, file: TextIO) -> None:
     console = console_on(file)
     console.print(grid(*_table(score)))
     if score.conventions is Conventions.OURS:
-        note = "percent [95 % interval]; split: clean win / lost / both done / hijacked, of pairs with the control done"
+        note = "percent [95 % interval]; split: clean win / lost / both done / hijacked, of pairs, control done"
         console.print(Text(note, style="dim"))
         if any("underpowered" in e.method for row in score.rows for e in row.estimates.values()):
             console.print(Text("* underpowered: fewer than 5 host tasks or 5 injected tasks", style="dim"))

@@ -21,25 +21,37 @@ def score(
     tasks: Annotated[
         str, typer.Option(help="published: leave out tasks added to a benchmark later; all: count them.")
     ] = "published",
+    frontier: Annotated[bool, typer.Option("--frontier", help="Add the agents' ranking by dominance.")] = False,
+    trivial: Annotated[
+        bool, typer.Option("--trivial", help="Rank agents that need no model with them; implies --frontier.")
+    ] = False,
+    floor: Annotated[
+        list[str] | None, typer.Option(help="Floor an agent must reach to be ranked, e.g. ir=0.95 or u1=0.5.")
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Score result files: both axes, with intervals, per agent, suite, category and attack.
 
     Exit: 0 scored, 1 scored but something a figure rests on is missing, 2 a file cannot be used.
     """
-    from agent_litmus.app.score import Conventions, Tasks, score_files
+    from agent_litmus.app.compare_print import print_frontier
+    from agent_litmus.app.frontier import floors_of, frontier_document, frontier_of
+    from agent_litmus.app.score import Conventions, Tasks, pool_files, score_pool
     from agent_litmus.app.score_print import print_score, score_document
     from agent_litmus.cli.options import one_of
     from agent_litmus.formats.score_json import text_of
+    from agent_litmus.formats.score_table import console_on
 
-    found = score_files(
-        files,
-        conventions=one_of(Conventions, "--conventions", conventions),
-        by=tuple(name.strip() for name in by.split(",") if name.strip()),
-        tasks=one_of(Tasks, "--tasks", tasks),
-    )
+    chosen, floors = one_of(Conventions, "--conventions", conventions), floors_of(floor or ())
+    dimensions = tuple(name.strip() for name in by.split(",") if name.strip())
+    pooled = pool_files(files, one_of(Tasks, "--tasks", tasks))
+    found = score_pool(pooled, conventions=chosen, by=dimensions)
+    ranked = frontier_of(pooled, trivial=trivial, floors=floors) if frontier or trivial or floor else None
     if json:
-        sys.stdout.write(text_of(score_document(found)))
+        document = score_document(found)
+        sys.stdout.write(text_of(document | ({"frontier": frontier_document(ranked)} if ranked else {})))
     else:
         print_score(found, sys.stdout)
+        if ranked:
+            print_frontier(console_on(sys.stdout), ranked.frontier)
     return 0 if found.complete else 1

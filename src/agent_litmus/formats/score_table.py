@@ -10,7 +10,7 @@ from rich.text import Text
 from agent_litmus.formats.hostile import one_line
 from agent_litmus.records.scorecard import Estimate
 
-_WIDTH = 200  # of a log, which has no width of its own
+_WIDTH = 280  # of a log, which has no width of its own
 
 
 def console_on(file: TextIO) -> Console:

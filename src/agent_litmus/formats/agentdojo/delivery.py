@@ -7,10 +7,11 @@ from agent_litmus.formats.agentdojo.schema import Message
 from agent_litmus.records.session import Delivery
 
 MIN_LENGTH = 8
-"""Letters and digits that an injection needs to be recognised by; a shorter one could stand there by chance."""
+"""Bytes of letters and digits an injection needs to be recognised by; a shorter one could stand there by chance."""
 
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5})|[nrtabefv0])")
-_OTHER = re.compile(r"[\W_]+")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}))")
+_BLANKS = ("\\n", "\\r", "\\t")
+_OTHER = bytes(code for code in range(128) if not chr(code).isalnum())
 _WORD = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -34,12 +35,15 @@ def delivery_of(injections: Iterable[str], messages: Sequence[Message]) -> Deliv
     return Delivery.UNDELIVERED
 
 
-def letters(text: str) -> str:
-    """Letters and digits of a text, escapes resolved, case folded."""
-    return _OTHER.sub("", _ESCAPE.sub(_resolved, text)).casefold()
+def letters(text: str) -> bytes:
+    """A text without ASCII punctuation and white space, escapes resolved, case folded; as bytes, for speed."""
+    for escape in _BLANKS:
+        text = text.replace(escape, " ")
+    if any(escape in text for escape in ("\\x", "\\u", "\\U")):
+        text = _ESCAPE.sub(_resolved, text)
+    return text.casefold().encode("utf-8", "surrogatepass").translate(None, _OTHER)
 
 
 def _resolved(match: re.Match[str]) -> str:
-    code = match[1] or match[2] or match[3]
-    number = int(code, 16) if code else 0x20
+    number = int(match[1] or match[2] or match[3], 16)
     return chr(number) if number <= 0x10FFFF else " "

@@ -22,7 +22,7 @@ def arrow() -> ModuleType:
     """
     try:
         import pyarrow as pa  # noqa: PLC0415 - an extra
-        import pyarrow.parquet  # noqa: PLC0415, ICN001 - as above; binds the submodule
+        import pyarrow.parquet  # noqa: PLC0415 - as above; binds the submodule
     except ImportError as error:
         raise LitmusConfigError(
             "Parquet files need the package pyarrow", hint="install agent-litmus[parquet], or use JSON lines"

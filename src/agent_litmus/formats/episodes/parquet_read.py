@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from agent_litmus.formats.episodes.document import METADATA, check_head, read_su
 from agent_litmus.formats.episodes.parquet import arrow
 from agent_litmus.formats.episodes.read import bad
 from agent_litmus.records.columns import FLAGS, MISSING, NUMBERS, TEXTS, EpisodeColumns, TextColumn
-from agent_litmus.records.stored import EpisodesSummary
+from agent_litmus.records.stored import EpisodesSummary  # noqa: TC001 - beside what is needed at run time
 
 BATCH_ROWS = 1 << 19
 """Rows in memory at once."""
@@ -40,8 +41,8 @@ class ParquetFile:
         """The rows, batch by batch."""
         wanted = [*TEXTS, *NUMBERS, *FLAGS]
         try:
-            for batch in self._file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=True):
-                yield self._columns(batch)
+            batches = self._file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=True)
+            yield from _ahead(map(self._columns, batches))
         except (OSError, ValueError, self._arrow.ArrowException) as error:
             raise bad(self._path, _first_line(error)) from error
 
@@ -71,6 +72,15 @@ class ParquetFile:
             return np.full(len(column), MISSING, dtype=np.int8)
         whole = column.cast(self._arrow.int8())
         return np.asarray(whole.fill_null(MISSING).to_numpy(zero_copy_only=False))
+
+
+def _ahead(batches: Iterator[EpisodeColumns]) -> Iterator[EpisodeColumns]:
+    """The same, with the next batch decoded by a thread while this one is counted."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = thread.submit(next, batches, None)
+            yield batch
 
 
 def _first_line(error: Exception) -> str:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Key = TypeVar("Key", bound=Hashable)
 
-_TABLE = 1 << 23  # codes that are renumbered through a table; beyond, by sorting
+_TABLE = 1 << 22  # codes that are renumbered through a table; beyond, by sorting
 
 
 class Numbering(Generic[Key]):
@@ -66,8 +66,10 @@ def _renumbered(code: NDArray[np.int64], size: int) -> tuple[NDArray[np.int64], 
         return inverse.astype(np.int64), len(present)
     seen = np.zeros(size, dtype=np.bool_)
     seen[code] = True
-    numbers = np.cumsum(seen, dtype=np.int64) - 1
-    return numbers[code], int(seen.sum())
+    present = np.flatnonzero(seen)
+    numbers = np.empty(size, dtype=np.int64)
+    numbers[present] = np.arange(len(present))
+    return numbers[code], len(present)
 
 
 def distinct(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -30,9 +30,9 @@ class ProbeKey(NamedTuple):
     attack: str
     category: str
     carrier: str
+    probe: str
     host: str
     injection: str
-    probe: str
 
 
 class OutcomeKey(NamedTuple):
@@ -50,9 +50,22 @@ class OutcomeKey(NamedTuple):
 
 Kind = TypeVar("Kind", bound=StrEnum)
 
-_IDENTITY = ProbeKey._fields
+_IDENTITY = ProbeKey._fields  # few labels first, then the probe: it decides host and injection, so little is sorted
 _RESULT = ("delivery", "host_outcome", "injected_outcome")
 _MARKS = ("semantic", "physical", "recorded_utility", "recorded_security")
+
+
+class _Rows(NamedTuple):
+    """Numbers of some rows of a batch."""
+
+    probe: NDArray[np.intp]
+    outcome: NDArray[np.intp]
+    seed: NDArray[np.intp]
+    repeat: NDArray[np.intp]
+
+    def where(self, mask: NDArray[np.bool_]) -> "_Rows":
+        """Some of the rows; no copy is made of all of them."""
+        return self if mask.all() else _Rows(*(column[mask] for column in self))
 
 
 class EpisodePool:
@@ -73,7 +86,7 @@ class EpisodePool:
         self._repeats: Numbering[int] = Numbering()
         self._seen, self._controls = Slots(), Slots()
         self._counts: NDArray[np.int64] = np.zeros((0, 0, CONTROL_KINDS), dtype=np.int64)
-        self._waiting: list[tuple[NDArray[np.intp], ...]] = []
+        self._waiting: list[_Rows] = []
         self.episodes = 0
 
     def add(self, batch: EpisodeColumns) -> None:
@@ -88,13 +101,14 @@ class EpisodePool:
         self._check_digests(batch)
         probe, outcome = self._probe_of(batch), self._outcome_of(batch)
         seed, repeat = (self._number(batch, name) for name in ("seed", "repeat"))
+        rows = _Rows(probe, outcome, seed, repeat)
         if not self._seen.put(probe, seed, repeat, np.ones(batch.rows, dtype=np.uint8)):
-            self._twice(probe, seed, repeat)
-        control = self._is(Condition.CONTROL)[probe]
-        self._note_controls(*(column[control] for column in (probe, outcome, seed, repeat)))
+            raise self._double("it is there twice", rows, self._seen.clash(probe, seed, repeat))
         paired = self._is(Condition.INJECTED)[probe]
-        self._count(probe[~paired], outcome[~paired], np.zeros(int((~paired).sum()), dtype=np.intp))
-        self._pair(*(column[paired] for column in (probe, outcome, seed, repeat)), last=False)
+        self._note_controls(rows.where(self._is(Condition.CONTROL)[probe]))
+        alone = rows.where(~paired)
+        self._count(alone, np.zeros(len(alone.probe), dtype=np.intp))
+        self._pair(rows.where(paired), last=False)
         self.episodes += batch.rows
 
     def finish(self) -> None:
@@ -108,8 +122,8 @@ class EpisodePool:
                 "there are no episodes to score", hint="check what was run or imported", slug="no-episodes"
             )
         waiting, self._waiting = self._waiting, []
-        for probe, outcome, seed, repeat in waiting:
-            self._pair(probe, outcome, seed, repeat, last=True)
+        for rows in waiting:
+            self._pair(rows, last=True)
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -171,40 +185,30 @@ class EpisodePool:
                     slug="two-digests",
                 )
 
-    def _note_controls(
-        self, probe: NDArray[np.intp], outcome: NDArray[np.intp], seed: NDArray[np.intp], repeat: NDArray[np.intp]
-    ) -> None:
-        if not probe.size:
+    def _note_controls(self, rows: _Rows) -> None:
+        if not rows.probe.size:
             return
         kinds = np.array([1 + HOST_OUTCOMES.index(key.host) for key in self.outcomes.keys], dtype=np.uint8)
-        slot = (self._host_of[probe], seed, repeat)
-        if not self._controls.put(*slot, kinds[outcome]):
-            at = self._controls.clash(*slot)
-            raise self._double(
-                "a second control of the same host task, seed and repeat", probe[at], seed[at], repeat[at]
-            )
+        slot = (self._host_of[rows.probe], rows.seed, rows.repeat)
+        if not self._controls.put(*slot, kinds[rows.outcome]):
+            raise self._double("a second control of its host task", rows, self._controls.clash(*slot))
 
-    def _pair(
-        self,
-        probe: NDArray[np.intp],
-        outcome: NDArray[np.intp],
-        seed: NDArray[np.intp],
-        repeat: NDArray[np.intp],
-        *,
-        last: bool,
-    ) -> None:
-        if not probe.size:
+    def _pair(self, rows: _Rows, *, last: bool) -> None:
+        if not rows.probe.size:
             return
-        control = self._controls.get(self._host_of[probe], seed, repeat).astype(np.intp)
-        ready = np.ones(len(probe), dtype=np.bool_) if last else control > 0
-        self._count(probe[ready], outcome[ready], control[ready])
-        if not ready.all():
-            self._waiting.append(tuple(column[~ready] for column in (probe, outcome, seed, repeat)))
+        control = self._controls.get(self._host_of[rows.probe], rows.seed, rows.repeat).astype(np.intp)
+        if last or control.all():
+            self._count(rows, control)
+            return
+        ready = control > 0
+        self._count(rows.where(ready), control[ready])
+        self._waiting.append(rows.where(~ready))
 
-    def _count(self, probe: NDArray[np.intp], outcome: NDArray[np.intp], control: NDArray[np.intp]) -> None:
+    def _count(self, rows: _Rows, control: NDArray[np.intp]) -> None:
         self._grow()
-        if probe.size:
-            flat = np.ravel_multi_index((probe, outcome, control), self._counts.shape)
+        if rows.probe.size:
+            _, outcomes, kinds = self._counts.shape
+            flat = (rows.probe * outcomes + rows.outcome) * kinds + control
             added = np.bincount(flat, minlength=self._counts.size)
             self._counts += added.reshape(self._counts.shape)
 
@@ -216,16 +220,12 @@ class EpisodePool:
             grown[: have[0], : have[1]] = self._counts
             self._counts = grown
 
-    def _twice(self, probe: NDArray[np.intp], seed: NDArray[np.intp], repeat: NDArray[np.intp]) -> None:
-        at = self._seen.clash(probe, seed, repeat)
-        raise self._double("the episode is there twice", probe[at], seed[at], repeat[at])
-
-    def _double(self, what: str, probe: np.intp, seed: np.intp, repeat: np.intp) -> LitmusScoringError:
-        key = self.probes.keys[int(probe)]
+    def _double(self, what: str, rows: _Rows, at: int) -> LitmusScoringError:
+        key = self.probes.keys[int(rows.probe[at])]
         name = "/".join(part for part in (key.agent, key.suite, key.host, key.attack, key.injection) if part)
-        where = f"{name} seed {self._seeds.keys[int(seed)]} repeat {self._repeats.keys[int(repeat)]}"
+        seed, repeat = self._seeds.keys[int(rows.seed[at])], self._repeats.keys[int(rows.repeat[at])]
         return LitmusScoringError(
-            f"episode {where[:300]}: {what}",
+            f"episode {name[:300]} seed {seed} repeat {repeat}: {what}",
             hint="keep one record per probe, condition, seed and repeat; give each file once",
             slug="duplicate-episode",
         )

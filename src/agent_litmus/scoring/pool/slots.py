@@ -28,7 +28,6 @@ class Slots:
         if self.get(rows, seeds, repeats).any():
             return False
         if self._sparse is None:
-            self._dense[rows, seeds, repeats] = 0
             before = self._filled
             self._dense[rows, seeds, repeats] = values
             return self._filled - before == len(rows)

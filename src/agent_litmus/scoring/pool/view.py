@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +17,15 @@ from agent_litmus.scoring.pool.pool import HOST_OUTCOMES, EpisodePool, OutcomeKe
 from agent_litmus.scoring.stats.table import HOSTS_ONLY, ClusterTable
 
 Counts = NDArray[np.int64]
+CONDITIONS = tuple(Condition)
 _SEPARATOR = "\x1f"
+
+
+class _Labelled(NamedTuple):
+    """A label per probe, as an index into the labels."""
+
+    labels: tuple[str, ...]
+    codes: NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,50 +36,64 @@ class PoolView:
     outcomes: tuple[OutcomeKey, ...]
     counts: Counts
     """Episodes per probe, outcome and kind of control beside them."""
+    hosts: _Labelled
+    injections: _Labelled
+    conditions: NDArray[np.intp]
+    """Per probe, index into `CONDITIONS`."""
+    by_outcome: Counts
+    """Episodes per probe and outcome."""
 
     @classmethod
     def of(cls, pool: EpisodePool) -> "PoolView":
         """All of a pool."""
-        return cls(tuple(pool.probes.keys), tuple(pool.outcomes.keys), pool.counts)
+        probes = tuple(pool.probes.keys)
+        conditions = np.array([CONDITIONS.index(probe.condition) for probe in probes], dtype=np.intp)
+        hosts, injections = _labelled(map(host_label, probes)), _labelled(map(injection_label, probes))
+        counts = pool.counts
+        return cls(probes, tuple(pool.outcomes.keys), counts, hosts, injections, conditions, counts.sum(axis=2))
 
     def where(self, wanted: Callable[[ProbeKey], bool]) -> "PoolView":
         """The probes for which ``wanted`` holds."""
-        rows = [index for index, probe in enumerate(self.probes) if wanted(probe)]
-        return PoolView(tuple(self.probes[index] for index in rows), self.outcomes, self.counts[rows])
+        return self._pick(np.array([wanted(probe) for probe in self.probes], dtype=np.bool_))
 
     def arm(self, condition: Condition) -> "PoolView":
         """The probes of one condition."""
-        return self.where(lambda probe: probe.condition is condition)
+        return self._pick(self.conditions == CONDITIONS.index(condition))
+
+    def _pick(self, mask: NDArray[np.bool_]) -> "PoolView":
+        return PoolView(
+            tuple(compress(self.probes, mask)),
+            self.outcomes,
+            self.counts[mask],
+            _Labelled(self.hosts.labels, self.hosts.codes[mask]),
+            _Labelled(self.injections.labels, self.injections.codes[mask]),
+            self.conditions[mask],
+            self.by_outcome[mask],
+        )
 
     @property
     def episodes(self) -> int:
         """Episodes in all."""
-        return int(self.counts.sum())
+        return int(self.by_outcome.sum())
 
     def tally(self, metric: Metric) -> Tally:
         """Good, bad and unknown episodes of a metric."""
-        marks = self._marks(metric)
-        sums = [
-            sum(int(counts[:, mark].sum()) for counts, mark in self._by_condition(marks, kind)) for kind in _KINDS
-        ]
-        return Tally(*sums)
+        return Tally(*(int(self._per_probe(metric, kind).sum()) for kind in (True, False, None)))
 
     def table(self, metric: Metric) -> ClusterTable:
         """Good and assessed episodes of a metric per host and injection."""
-        marks = self._marks(metric)
-        good, bad = (self._per_probe(marks, kind) for kind in (True, False))
+        good, bad = (self._per_probe(metric, kind) for kind in (True, False))
         return self._cluster(good, good + bad, hosts_only=metric.hosts_only)
 
     def share_table(self, good: Callable[[OutcomeKey], bool | None]) -> ClusterTable:
         """The same for any mark on outcomes; ``None`` leaves an outcome out."""
         marks = [good(key) for key in self.outcomes]
-        by_outcome = self.counts.sum(axis=2)
-        yes, no = (by_outcome[:, [mark is kind for mark in marks]].sum(axis=1) for kind in (True, False))
+        yes, no = (self.by_outcome[:, [mark is kind for mark in marks]].sum(axis=1) for kind in (True, False))
         return self._cluster(yes, yes + no, hosts_only=False)
 
     def total(self, mark: Callable[[OutcomeKey], bool]) -> int:
         """Episodes whose outcome bears a mark."""
-        return int(self.counts[:, [mark(key) for key in self.outcomes]].sum())
+        return int(self.by_outcome[:, [mark(key) for key in self.outcomes]].sum())
 
     def paired_table(self, outcome: HostOutcome, *, control: bool) -> ClusterTable:
         """Pairs with both host outcomes assessed; good: the control's, or the injected one's, is ``outcome``."""
@@ -100,44 +124,31 @@ class PoolView:
         known = self.counts[:, :, 1:] * assessed[:, None] * controls
         return known, known.sum(axis=(1, 2))
 
-    def _marks(self, metric: Metric) -> dict[Condition, list[object]]:
-        return {
-            condition: [
-                _mark(metric, OutcomeTuple(condition, k.delivery, k.host, k.injected)) for k in self.outcomes
-            ]
-            for condition in {probe.condition for probe in self.probes}
-        }
-
-    def _by_condition(
-        self, marks: dict[Condition, list[object]], kind: object
-    ) -> Iterable[tuple[Counts, list[bool]]]:
-        by_outcome = self.counts.sum(axis=2)
-        for condition, row in marks.items():
-            mine = [probe.condition is condition for probe in self.probes]
-            yield by_outcome[mine], [mark is kind for mark in row]
-
-    def _per_probe(self, marks: dict[Condition, list[object]], kind: object) -> Counts:
-        by_outcome = self.counts.sum(axis=2)
-        out = np.zeros(len(self.probes), dtype=np.int64)
-        for condition, row in marks.items():
-            mine = np.array([probe.condition is condition for probe in self.probes], dtype=np.bool_)
-            out[mine] = by_outcome[mine][:, [mark is kind for mark in row]].sum(axis=1)
-        return out
+    def _per_probe(self, metric: Metric, kind: bool | None) -> Counts:  # noqa: FBT001 - a kind of mark, not a switch
+        marks = np.array(
+            [
+                [
+                    _mark(metric, OutcomeTuple(condition, k.delivery, k.host, k.injected)) is kind
+                    for k in self.outcomes
+                ]
+                for condition in CONDITIONS
+            ],
+            dtype=np.bool_,
+        )
+        return np.asarray((self.by_outcome * marks[self.conditions]).sum(axis=1))
 
     def _cluster(self, good: Counts, n: Counts, *, hosts_only: bool) -> ClusterTable:
-        hosts, row = _codes(host_label(probe) for probe in self.probes)
-        names = (HOSTS_ONLY if hosts_only else injection_label(probe) for probe in self.probes)
-        injections, column = _codes(names)
+        hosts, row = self.hosts.labels, self.hosts.codes
+        none = _Labelled((HOSTS_ONLY,), np.zeros_like(row))
+        injections, column = none if hosts_only else self.injections
         shape = (len(hosts), len(injections))
-        cell = row * len(injections) + column
-        cells = shape[0] * shape[1]
+        cell, cells = row * len(injections) + column, shape[0] * shape[1]
         good_cells, all_cells = (
             np.bincount(cell, weights=what, minlength=cells).astype(np.float64).reshape(shape) for what in (good, n)
         )
         return ClusterTable.from_counts(good_cells, all_cells, hosts, injections)
 
 
-_KINDS = (True, False, None)
 _NOT_ASKED = object()
 
 
@@ -145,10 +156,10 @@ def _mark(metric: Metric, outcome: OutcomeTuple) -> object:
     return metric.good(outcome) if metric.eligible(outcome) else _NOT_ASKED
 
 
-def _codes(labels: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
+def _labelled(labels: Iterable[str]) -> _Labelled:
     index: dict[str, int] = {}
     codes = np.array([index.setdefault(label, len(index)) for label in labels], dtype=np.intp)
-    return list(index), codes
+    return _Labelled(tuple(index), codes)
 
 
 def host_label(probe: ProbeKey) -> str:
