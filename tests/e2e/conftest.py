@@ -67,7 +67,7 @@ class Project:
             self.argv(*arguments), cwd=self.root, capture_output=True, check=False, env=os.environ | (env or {})
         )
         out, err = done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
-        assert "Traceback" not in out + err, err
+        assert "Traceback" not in err, err
         return Done(done.returncode, out, err)
 
     def runs(self) -> list[Path]:

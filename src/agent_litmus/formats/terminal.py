@@ -48,7 +48,7 @@ def _parts(report: Report) -> Iterable[RenderableType]:
         f"provider {report.provider.name}"
     )
     yield _score_table(report)
-    if any("underpowered" in estimate.method for estimate in report.score.values()):
+    if any("underpowered" in report.score[key].method for key in _METRICS if key in report.score):
         yield Text("* underpowered: fewer than 5 host tasks or 5 injections, so the interval is wide", style="dim")
     yield _cells(report)
     yield from _harm(report.episodes)
