@@ -218,8 +218,10 @@ def _verdict(
             open_ones.append(f"{name.upper()}: too few host tasks or injected tasks are shared")
         elif gap.value < -margin:
             shown = gap.high < 0
-            text = f"{name.upper()} is lower by {-100 * gap.value:.1f} points{'' if shown else ', which may be chance'}"
-            (worse if shown else open_ones).append(text)
+            chance = "" if shown else ", which may be chance"
+            (worse if shown else open_ones).append(
+                f"{name.upper()} is lower by {-100 * gap.value:.1f} points{chance}"
+            )
     if missing[0]:
         open_ones.append(f"B lacks {missing[0]} of A's probes")
     if worse:

@@ -161,11 +161,19 @@ def score_pool(
 def _rows(agent: str, view: PoolView, conventions: Conventions, by: Sequence[str]) -> Iterator[ScoreRow]:
     suites = _values(view, "suite", by)
     attacked = view.where(lambda probe: probe.condition is not Condition.CONTROL)
-    attacks = sorted({probe.attack or NONE for probe in attacked.probes}) if "attack" in by else [ALL]
+    attacks = _attacks(attacked, conventions, by)
     for attack, category, suite in product(attacks or [NONE], _values(attacked, "category", by), suites):
         part = view.where(lambda p, s=suite, c=category, a=attack: _in(p, s, c, a))  # type: ignore[misc] # binds early
         if part.probes and (attack == NONE or any(p.condition is not Condition.CONTROL for p in part.probes)):
             yield _row(ScoreRow(agent, suite, attack, category), part, conventions)
+
+
+def _attacks(attacked: PoolView, conventions: Conventions, by: Sequence[str]) -> list[str]:
+    """Attacks, and their total; AgentDojo prints none, as it treats each attack as an experiment of its own."""
+    if "attack" not in by:
+        return [ALL]
+    found = sorted({probe.attack or NONE for probe in attacked.probes})
+    return [*found, ALL] if len(found) > 1 and conventions is not Conventions.AGENTDOJO else found
 
 
 def _values(view: PoolView, name: str, by: Sequence[str]) -> list[str]:

@@ -18,11 +18,6 @@ def register(app: typer.Typer) -> None:
     app.add_typer(_group, name="import")
 
 
-@_group.callback()
-def import_() -> None:
-    """Keeps the name of the format a word of its own, however many formats there are."""
-
-
 @_group.command("agentdojo")
 def agentdojo(
     source: Annotated[Path, typer.Argument(help="AgentDojo's runs: a directory, .tar or .tar.zst.")],
@@ -43,3 +38,14 @@ def agentdojo(
     else:
         print_import(outcome, output, sys.stdout)
     return 0 if outcome.complete else 1
+
+
+@_group.command("schema")
+def schema() -> int:
+    """Print the JSON Schema of an episode's line."""
+    import json
+
+    from agent_litmus.formats.episodes import episodes_schema
+
+    sys.stdout.write(json.dumps(episodes_schema(), indent=1, sort_keys=True) + "\n")
+    return 0

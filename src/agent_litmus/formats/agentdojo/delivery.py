@@ -9,7 +9,7 @@ from agent_litmus.records.session import Delivery
 MIN_LENGTH = 8
 """Bytes of letters and digits an injection needs to be recognised by; a shorter one could stand there by chance."""
 
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(000[0-9a-fA-F]{5}))")
+_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})|[abefv0_NLP])")
 _BLANKS = ("\\n", "\\r", "\\t")
 _OTHER = bytes(code for code in range(128) if not chr(code).isalnum())
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -39,11 +39,11 @@ def letters(text: str) -> bytes:
     """A text without ASCII punctuation and white space, escapes resolved, case folded; as bytes, for speed."""
     for escape in _BLANKS:
         text = text.replace(escape, " ")
-    if any(escape in text for escape in ("\\x", "\\u", "\\U")):
+    if "\\" in text:
         text = _ESCAPE.sub(_resolved, text)
-    return text.casefold().encode("utf-8", "surrogatepass").translate(None, _OTHER)
+    return "".join(text.split()).casefold().encode("utf-8", "surrogatepass").translate(None, _OTHER)
 
 
 def _resolved(match: re.Match[str]) -> str:
-    number = int(match[1] or match[2] or match[3], 16)
-    return chr(number) if number <= 0x10FFFF else " "
+    code = match[1] or match[2] or match[3]
+    return chr(int(code, 16)) if code else " "

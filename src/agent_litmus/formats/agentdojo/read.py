@@ -1,5 +1,6 @@
 """Run files to runs. A file that cannot be trusted is rejected by itself; nothing is guessed."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 from agent_litmus.formats.agentdojo.layout import NO_INJECTION, Place, place_of
 from agent_litmus.formats.agentdojo.schema import RunFile, parse_run
 from agent_litmus.formats.agentdojo.source import RawFile, raw_files
+
+_INDEX = re.compile(r"\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +38,7 @@ class Rejected:
     def kind(self) -> str:
         """The reason without what differs from file to file."""
         where, _, what = self.why.partition(": ")
-        steps = "".join("[]" if part.isdigit() else part for part in where.replace("[", "\0[\0").split("\0"))
-        return f"{steps}: {what.split(':')[0]}" if what else self.why
+        return f"{_INDEX.sub('[]', where)}: {what.split(':')[0]}"
 
 
 def read_runs(path: Path) -> Iterator[Run | Rejected]:

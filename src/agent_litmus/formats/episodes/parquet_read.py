@@ -25,17 +25,22 @@ class ParquetFile:
     def __init__(self, path: Path) -> None:
         self._path, self._arrow = path, arrow()
         try:
-            self._file = self._arrow.parquet.ParquetFile(path, read_dictionary=list(TEXTS))
+            self._file = self._arrow.parquet.ParquetFile(path)
+            self._check_columns()
             document = json.loads((self._file.metadata.metadata or {}).get(METADATA.encode(), b"null"))
             check_head(document)
             self.summary: EpisodesSummary = read_summary(document)
+            if self.summary.episodes != self._file.metadata.num_rows:
+                found = self._file.metadata.num_rows
+                raise bad(path, f"{found} rows, but its summary says {self.summary.episodes}")
+            self._file = self._arrow.parquet.ParquetFile(path, read_dictionary=list(TEXTS))
         except (OSError, ValueError, self._arrow.ArrowException) as error:
             raise bad(path, _first_line(error)) from error
+
+    def _check_columns(self) -> None:
         missing = [name for name in (*TEXTS, *NUMBERS, *FLAGS) if name not in self._file.schema_arrow.names]
         if missing:
-            raise bad(path, f"$.{missing[0]}: the column is missing")
-        if self.summary.episodes != self._file.metadata.num_rows:
-            raise bad(path, f"{self._file.metadata.num_rows} rows, but its summary says {self.summary.episodes}")
+            raise bad(self._path, f"$.{missing[0]}: the column is missing")
 
     def batches(self) -> Iterator[EpisodeColumns]:
         """The rows, batch by batch."""

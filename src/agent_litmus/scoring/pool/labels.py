@@ -16,13 +16,17 @@ class Numbering(Generic[Key]):
 
     def __init__(self) -> None:
         self._numbers: dict[Key, int] = {}
+        self._keys: list[Key] = []
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def number(self, key: Key) -> int:
         """The number of a key, given now if it has none."""
-        return self._numbers.setdefault(key, len(self._numbers))
+        number = self._numbers.setdefault(key, len(self._keys))
+        if number == len(self._keys):
+            self._keys.append(key)
+        return number
 
     def numbers(self, keys: Iterable[Key]) -> NDArray[np.intp]:
         """The numbers of many keys."""
@@ -31,7 +35,7 @@ class Numbering(Generic[Key]):
     @property
     def keys(self) -> Sequence[Key]:
         """The keys in the order of their numbers."""
-        return tuple(self._numbers)
+        return self._keys
 
 
 def combine(

@@ -15,6 +15,7 @@ from agent_litmus.records.session import Delivery
 from agent_litmus.scoring.pool.labels import Numbering, combine, distinct
 from agent_litmus.scoring.pool.slots import Slots
 
+CONDITIONS = tuple(Condition)
 HOST_OUTCOMES = tuple(HostOutcome)
 CONTROL_KINDS = len(HOST_OUTCOMES) + 1
 """Kinds of control beside an episode: 0 none, then one for each of `HOST_OUTCOMES`."""
@@ -47,6 +48,8 @@ class OutcomeKey(NamedTuple):
     """1, 0 or -1 for missing, like the next."""
     recorded_security: int
 
+
+_SMALL = 1 << 22  # cells of a table that is added up whole for each batch
 
 Kind = TypeVar("Kind", bound=StrEnum)
 
@@ -82,10 +85,11 @@ class EpisodePool:
         """Agent to its one build digest."""
         self._hosts: Numbering[tuple[str, str, str]] = Numbering()
         self._host_of = np.zeros(0, dtype=np.intp)
+        self._condition_of = np.zeros(0, dtype=np.intp)
         self._seeds: Numbering[int] = Numbering()
         self._repeats: Numbering[int] = Numbering()
         self._seen, self._controls = Slots(), Slots()
-        self._counts: NDArray[np.int64] = np.zeros((0, 0, CONTROL_KINDS), dtype=np.int64)
+        self._counts: NDArray[np.int32] = np.zeros((0, 0, CONTROL_KINDS), dtype=np.int32)
         self._waiting: list[_Rows] = []
         self.episodes = 0
 
@@ -104,8 +108,9 @@ class EpisodePool:
         rows = _Rows(probe, outcome, seed, repeat)
         if not self._seen.put(probe, seed, repeat, np.ones(batch.rows, dtype=np.uint8)):
             raise self._double("it is there twice", rows, self._seen.clash(probe, seed, repeat))
-        paired = self._is(Condition.INJECTED)[probe]
-        self._note_controls(rows.where(self._is(Condition.CONTROL)[probe]))
+        condition = self._condition_of[probe]
+        paired = condition == CONDITIONS.index(Condition.INJECTED)
+        self._note_controls(rows.where(condition == CONDITIONS.index(Condition.CONTROL)))
         alone = rows.where(~paired)
         self._count(alone, np.zeros(len(alone.probe), dtype=np.intp))
         self._pair(rows.where(paired), last=False)
@@ -126,13 +131,10 @@ class EpisodePool:
             self._pair(rows, last=True)
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> NDArray[np.int32]:
         """Episodes per probe, outcome and kind of control, in the order of `probes` and `outcomes`."""
         self._grow()
         return self._counts[: len(self.probes), : len(self.outcomes)]
-
-    def _is(self, condition: Condition) -> NDArray[np.bool_]:
-        return np.array([probe.condition is condition for probe in self.probes.keys], dtype=np.bool_)
 
     def _probe_of(self, batch: EpisodeColumns) -> NDArray[np.intp]:
         columns = [batch.texts[name] for name in _IDENTITY]
@@ -140,8 +142,11 @@ class EpisodePool:
         rows = zip(*([column.labels[code] for code in column.codes[where]] for column in columns), strict=True)
         keys = [ProbeKey(_known(Condition, "condition", first), *rest) for first, *rest in rows]
         numbers = self.probes.numbers(keys)
-        hosts = [(key.agent, key.suite, key.host) for key in self.probes.keys[len(self._host_of) :]]
-        self._host_of = np.concatenate([self._host_of, self._hosts.numbers(hosts)])
+        fresh = self.probes.keys[len(self._host_of) :]
+        hosts = self._hosts.numbers((key.agent, key.suite, key.host) for key in fresh)
+        conditions = np.array([CONDITIONS.index(key.condition) for key in fresh], dtype=np.intp)
+        self._host_of = np.concatenate([self._host_of, hosts])
+        self._condition_of = np.concatenate([self._condition_of, conditions])
         return numbers[local]
 
     def _outcome_of(self, batch: EpisodeColumns) -> NDArray[np.intp]:
@@ -208,15 +213,18 @@ class EpisodePool:
         self._grow()
         if rows.probe.size:
             _, outcomes, kinds = self._counts.shape
-            flat = (rows.probe * outcomes + rows.outcome) * kinds + control
-            added = np.bincount(flat, minlength=self._counts.size)
-            self._counts += added.reshape(self._counts.shape)
+            flat, counts = (rows.probe * outcomes + rows.outcome) * kinds + control, self._counts.reshape(-1)
+            if counts.size <= _SMALL:
+                counts += np.bincount(flat, minlength=counts.size).astype(np.int32)
+            else:
+                cells, added = np.unique(flat, return_counts=True)
+                counts[cells] += added.astype(np.int32)
 
     def _grow(self) -> None:
         have, need = self._counts.shape[:2], (len(self.probes), len(self.outcomes))
         if need[0] > have[0] or need[1] > have[1]:
-            shape = [new if new <= old else max(new, old + old // 2) for new, old in zip(need, have, strict=True)]
-            grown: NDArray[np.int64] = np.zeros((*shape, CONTROL_KINDS), dtype=np.int64)
+            shape = [old if new <= old else max(new, old + old // 2) for new, old in zip(need, have, strict=True)]
+            grown: NDArray[np.int32] = np.zeros((*shape, CONTROL_KINDS), dtype=np.int32)
             grown[: have[0], : have[1]] = self._counts
             self._counts = grown
 

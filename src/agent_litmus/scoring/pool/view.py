@@ -13,11 +13,10 @@ from agent_litmus.records.probe import Condition
 from agent_litmus.records.scorecard import Tally
 from agent_litmus.scoring.classify import OutcomeTuple
 from agent_litmus.scoring.counts import Metric
-from agent_litmus.scoring.pool.pool import HOST_OUTCOMES, EpisodePool, OutcomeKey, ProbeKey
+from agent_litmus.scoring.pool.pool import CONDITIONS, HOST_OUTCOMES, EpisodePool, OutcomeKey, ProbeKey
 from agent_litmus.scoring.stats.table import HOSTS_ONLY, ClusterTable
 
-Counts = NDArray[np.int64]
-CONDITIONS = tuple(Condition)
+Counts = NDArray[np.integer]
 _SEPARATOR = "\x1f"
 
 
@@ -46,11 +45,31 @@ class PoolView:
     @classmethod
     def of(cls, pool: EpisodePool) -> "PoolView":
         """All of a pool."""
-        probes = tuple(pool.probes.keys)
+        return cls.from_counts(tuple(pool.probes.keys), tuple(pool.outcomes.keys), pool.counts)
+
+    @classmethod
+    def from_counts(
+        cls, probes: tuple[ProbeKey, ...], outcomes: tuple[OutcomeKey, ...], counts: Counts
+    ) -> "PoolView":
+        """Take ready counts, shape (probes, outcomes, kinds of control)."""
         conditions = np.array([CONDITIONS.index(probe.condition) for probe in probes], dtype=np.intp)
         hosts, injections = _labelled(map(host_label, probes)), _labelled(map(injection_label, probes))
-        counts = pool.counts
-        return cls(probes, tuple(pool.outcomes.keys), counts, hosts, injections, conditions, counts.sum(axis=2))
+        return cls(probes, outcomes, counts, hosts, injections, conditions, counts.sum(axis=2))
+
+    def merge(self, other: "PoolView") -> "PoolView":
+        """Both sets of episodes together; associative and commutative up to order.
+
+        Shards must not split an episode from its control, as pairs are made while counting.
+        """
+        probes = tuple(dict.fromkeys((*self.probes, *other.probes)))
+        outcomes = tuple(dict.fromkeys((*self.outcomes, *other.outcomes)))
+        counts = np.zeros((len(probes), len(outcomes), self.counts.shape[2]), dtype=np.int64)
+        row = {probe: index for index, probe in enumerate(probes)}
+        column = {key: index for index, key in enumerate(outcomes)}
+        for view in (self, other):
+            at = np.ix_([row[probe] for probe in view.probes], [column[key] for key in view.outcomes])
+            counts[at] += view.counts
+        return PoolView.from_counts(probes, outcomes, counts)
 
     def where(self, wanted: Callable[[ProbeKey], bool]) -> "PoolView":
         """The probes for which ``wanted`` holds."""
