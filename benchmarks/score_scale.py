@@ -102,6 +102,12 @@ def generate(path: Path, episodes: int) -> None:
         writer.add_key_value_metadata({METADATA: json.dumps({**head(), **summary_json(summary)})})
 
 
+def peak_mib() -> float:
+    """Peak resident memory of this process alone; ``getrusage`` may report that of the process it came from."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024
+
+
 def measure(path: Path) -> None:
     """Score one file in this process and print what it took."""
     from agent_litmus.app.frontier import frontier_of
@@ -126,7 +132,7 @@ def measure(path: Path) -> None:
                 "dominance": ended - scored,
                 "seconds": ended - started,
                 "cpu": used.ru_utime + used.ru_stime,
-                "mib": used.ru_maxrss / 1024,
+                "mib": peak_mib(),
             }
         )
     )

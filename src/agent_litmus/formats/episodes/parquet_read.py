@@ -15,7 +15,7 @@ from agent_litmus.formats.episodes.read import bad
 from agent_litmus.records.columns import FLAGS, MISSING, NUMBERS, TEXTS, EpisodeColumns, TextColumn
 from agent_litmus.records.stored import EpisodesSummary  # noqa: TC001 - beside what is needed at run time
 
-BATCH_ROWS = 1 << 19
+BATCH_ROWS = 1 << 18
 """Rows in memory at once."""
 
 

@@ -79,10 +79,13 @@ class EpisodePool:
     """
 
     def __init__(self) -> None:
-        self.probes: Numbering[ProbeKey] = Numbering()
+        self.probes: list[ProbeKey] = []
         self.outcomes: Numbering[OutcomeKey] = Numbering()
         self.digests: dict[str, str] = {}
         """Agent to its one build digest."""
+        self._labels: list[Numbering[str]] = [Numbering() for _ in _IDENTITY]
+        self._combinations: Numbering[tuple[int, ...]] = Numbering()
+        """Of the labels' numbers; in the order of `probes`, and quicker to look up than those."""
         self._hosts: Numbering[tuple[str, str, str]] = Numbering()
         self._host_of = np.zeros(0, dtype=np.intp)
         self._condition_of = np.zeros(0, dtype=np.intp)
@@ -139,15 +142,20 @@ class EpisodePool:
     def _probe_of(self, batch: EpisodeColumns) -> NDArray[np.intp]:
         columns = [batch.texts[name] for name in _IDENTITY]
         local, where = combine([(column.codes, len(column.labels)) for column in columns], batch.rows)
-        rows = zip(*([column.labels[code] for code in column.codes[where]] for column in columns), strict=True)
-        keys = [ProbeKey(_known(Condition, "condition", first), *rest) for first, *rest in rows]
-        numbers = self.probes.numbers(keys)
-        fresh = self.probes.keys[len(self._host_of) :]
+        labels = zip(self._labels, columns, strict=True)
+        known = [names.numbers(column.labels)[column.codes[where]].tolist() for names, column in labels]
+        numbers = self._combinations.numbers(zip(*known, strict=True))
+        fresh = [self._key(combination) for combination in self._combinations.keys[len(self.probes) :]]
+        self.probes.extend(fresh)
         hosts = self._hosts.numbers((key.agent, key.suite, key.host) for key in fresh)
         conditions = np.array([CONDITIONS.index(key.condition) for key in fresh], dtype=np.intp)
         self._host_of = np.concatenate([self._host_of, hosts])
         self._condition_of = np.concatenate([self._condition_of, conditions])
         return numbers[local]
+
+    def _key(self, combination: tuple[int, ...]) -> ProbeKey:
+        first, *rest = (names.keys[number] for names, number in zip(self._labels, combination, strict=True))
+        return ProbeKey(_known(Condition, "condition", first), *rest)
 
     def _outcome_of(self, batch: EpisodeColumns) -> NDArray[np.intp]:
         texts = [batch.texts[name] for name in _RESULT]
@@ -229,7 +237,7 @@ class EpisodePool:
             self._counts = grown
 
     def _double(self, what: str, rows: _Rows, at: int) -> LitmusScoringError:
-        key = self.probes.keys[int(rows.probe[at])]
+        key = self.probes[int(rows.probe[at])]
         name = "/".join(part for part in (key.agent, key.suite, key.host, key.attack, key.injection) if part)
         seed, repeat = self._seeds.keys[int(rows.seed[at])], self._repeats.keys[int(rows.repeat[at])]
         return LitmusScoringError(

@@ -45,7 +45,7 @@ class PoolView:
     @classmethod
     def of(cls, pool: EpisodePool) -> "PoolView":
         """All of a pool."""
-        return cls.from_counts(tuple(pool.probes.keys), tuple(pool.outcomes.keys), pool.counts)
+        return cls.from_counts(tuple(pool.probes), tuple(pool.outcomes.keys), pool.counts)
 
     @classmethod
     def from_counts(
