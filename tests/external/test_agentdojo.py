@@ -160,7 +160,7 @@ def test_useful_while_hijacked_is_counted(ours: dict[tuple[str, str], ScoreRow])
 def test_every_figure_has_an_interval_around_it(ours: dict[tuple[str, str], ScoreRow]) -> None:
     for row in ours.values():
         for name, estimate in row.estimates.items():
-            if name != "unassessed":
+            if name != "unassessed" and estimate.eligible:
                 assert estimate.value is not None, (row.agent, row.attack, name)
                 assert estimate.low is not None
                 assert estimate.high is not None

@@ -129,7 +129,8 @@ def compare_files(
     common = identities[0] & identities[1]
     if not any(key[0] is Condition.INJECTED for key in common):
         raise LitmusConfigError(
-            f"{a.path} and {b.path}: no probe in common", hint="compare runs of the same suite, tasks and attack"
+            f"{a.path} and {b.path}: no attacked probe in common",
+            hint="compare runs of the same suite, tasks and attack",
         )
     left, right = (Side(side.name, side.agent, side.view.where(lambda p: _identity(p) in common)) for side in sides)
     missing = [len(own - common) for own in identities]

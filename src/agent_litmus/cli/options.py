@@ -19,9 +19,31 @@ JobsOption = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Ses
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 
 
-def overrides(**values: object) -> dict[str, object]:
-    """Dotted configuration keys (``run__jobs`` is ``run.jobs``) for the options that were given."""
-    return {name.replace("__", "."): value for name, value in values.items() if value is not None}
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Override any configuration key: KEY=VALUE, e.g. gate.floors.ir=0.9 (TOML values)."),
+]
+
+
+def overrides(assignments: list[str] | None = None, **values: object) -> dict[str, object]:
+    """Dotted configuration keys (``run__jobs`` is ``run.jobs``) for the options that were given.
+
+    Raises:
+        LitmusConfigError: An assignment is not ``KEY=VALUE``.
+    """
+    given = {name.replace("__", "."): value for name, value in values.items() if value is not None}
+    return dict(_assignment(text) for text in assignments or ()) | given
+
+
+def _assignment(text: str) -> tuple[str, object]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise LitmusConfigError(f"--set {text!r}: not KEY=VALUE", hint="write it as --set run.jobs=4")
+    try:
+        parsed = tomllib.loads(f"value = {value}")["value"]
+    except tomllib.TOMLDecodeError:
+        parsed = value  # plain words need no quotes
+    return key.strip(), parsed
 
 
 def one_of(kind: type[Choice], option: str, value: str) -> Choice:

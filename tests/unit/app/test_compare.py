@@ -71,7 +71,7 @@ def test_leaving_probes_out_is_undecided(tmp_path: Path) -> None:
 
 def test_attacks_are_not_mixed(tmp_path: Path) -> None:
     path = write(tmp_path / "a.jsonl", agent("a"), agent("b", attack="loud"))
-    with pytest.raises(LitmusConfigError, match="no probe in common"):
+    with pytest.raises(LitmusConfigError, match="no attacked probe in common"):
         compare_files(Pick(path, "a"), Pick(path, "b"))
 
 

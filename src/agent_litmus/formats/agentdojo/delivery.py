@@ -9,7 +9,9 @@ from agent_litmus.records.session import Delivery
 MIN_LENGTH = 8
 """Bytes of letters and digits an injection needs to be recognised by; a shorter one could stand there by chance."""
 
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})|[abefv0_NLP])")
+_ESCAPE = re.compile(
+    r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U(00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4})|[abefv0_NLP])"
+)
 _BLANKS = ("\\n", "\\r", "\\t")
 _OTHER = bytes(code for code in range(128) if not chr(code).isalnum())
 _WORD = re.compile(r"[A-Za-z0-9]+")

@@ -1,8 +1,8 @@
 """The part of a run file that figures rest on, strictly typed; what is not used is not looked at."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 KNOWN_VERSIONS = frozenset({"v1", "v1.1", "v1.1.1", "v1.1.2", "v1.2", "v1.2.1", "v1.2.2"})
 """Versions of the benchmark whose host tasks carry the same ids."""
@@ -12,25 +12,38 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, frozen=True, extra="ignore")
 
 
-class Part(_Strict):
-    """A piece of a message in the newer layout."""
+class TextPart(_Strict):
+    """A piece of text in the newer layout of a message."""
 
-    type: str = "text"
+    type: Literal["text"]
     content: str | None = None
     text: str | None = None
+
+
+def _no_text(kind: str) -> str:
+    if kind == "text":
+        raise ValueError("a text part must hold text")
+    return kind
+
+
+class OtherPart(_Strict):
+    """A piece that is no text, e.g. the model's thinking; only its kind is looked at."""
+
+    type: Annotated[str, AfterValidator(_no_text)]
 
 
 class Message(_Strict):
     """One message of the transcript. Hostile."""
 
     role: str
-    content: str | list[Part] | None = None
+    content: str | list[TextPart | OtherPart] | None = None
 
     @property
     def words(self) -> str:
         """Its text, whichever layout it is in."""
         if isinstance(self.content, list):
-            return "\n".join(part.content or part.text or "" for part in self.content if part.type == "text")
+            texts = (part for part in self.content if isinstance(part, TextPart))
+            return "\n".join(part.content or part.text or "" for part in texts)
         return self.content or ""
 
 

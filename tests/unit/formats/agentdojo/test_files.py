@@ -1,11 +1,12 @@
 import json
 
 import pytest
+from pydantic import ValidationError
 from tests.unit.app.build_archive import run_file
 
 from agent_litmus.formats.agentdojo.layout import LATER_SET, PUBLISHED_SET, is_run_name, place_of
 from agent_litmus.formats.agentdojo.read import Rejected
-from agent_litmus.formats.agentdojo.schema import Message, Part, parse_run
+from agent_litmus.formats.agentdojo.schema import Message, parse_run
 
 
 def test_the_last_five_levels_say_which_run_it_is() -> None:
@@ -48,8 +49,14 @@ def test_other_files_are_no_runs() -> None:
 
 
 def test_both_layouts_of_messages_are_read() -> None:
-    parts = [Part(type="text", content="one"), Part(type="image"), Part(type="text", text="two")]
-    assert Message(role="tool", content=parts).words == "one\ntwo"
+    parts = [
+        {"type": "text", "content": "one"},
+        {"type": "thinking", "content": {"deep": 1}},
+        {"type": "text", "text": "two"},
+    ]
+    assert Message.model_validate({"role": "tool", "content": parts}).words == "one\ntwo"
+    with pytest.raises(ValidationError):
+        Message.model_validate({"role": "tool", "content": [{"type": "text", "content": 5}]})
     assert Message(role="assistant").words == ""
 
 
