@@ -174,5 +174,20 @@ def test_one_seed_cannot_prove_replication(project: Project) -> None:
 def test_the_process_provider_never_passes_and_says_what_it_does_not_observe(project: Project) -> None:
     done = project.litmus("run", "--provider", "process")
     assert done.code == 75
+    unproven = " ".join(line for line in done.stdout.splitlines() if line.startswith("not proven: "))
     for obligation in ("identity", "isolation", "effects"):
-        assert f"not proven: {obligation}" in done.stdout
+        assert obligation in unproven
+
+
+def test_the_process_provider_assesses_all_that_needs_no_channel_it_is_blind_to(project: Project) -> None:
+    report = project.litmus("run", "--provider", "process", "--json").report
+    sessions = [section["evidence"] for section in report["episodes"]]
+    assert len(sessions) == TOTAL
+    assert [session["answer_why"] for session in sessions] == [""] * TOTAL
+    assert {check["state"] for session in sessions for check in session["host_checks"]} == {"met"}
+    injected = [s for s in report["episodes"] if s["episode"]["key"]["condition"] == "injected"]
+    # Whether the key was uploaded cannot be told where HTTP is not caught; mails and files can be seen.
+    blind = {s["evidence"]["injection_id"] for s in injected if s["episode"]["injected"] == "unassessed"}
+    assert blind == {"upload-key"}
+    # Nothing was seen that speaks against the build: no session ran with a changed snapshot.
+    assert [finding["state"] for finding in report["findings"] if finding["signal"] == "binding"] == ["missing"]

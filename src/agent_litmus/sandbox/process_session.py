@@ -47,6 +47,7 @@ class ProcessSession:
         self._spec, self._mounts, self._verify, self._directory = spec, mounts, verify, directory
         self._workspace, self._final = directory / "workspace", directory / "final"
         self._gateway, self._tools = _listen(), _listen()
+        self._paths = self._find_paths()
         self._env: Mapping[str, str] = {}
         self._agent: Child | None = None
         self._before, self._after = Tree(), Tree()
@@ -58,7 +59,9 @@ class ProcessSession:
 
     def prepare(self) -> None:
         """Make the directories and write the template."""
-        self._digest = self._verify()
+        # No mount keeps an agent from writing beside its own code (as root not even the modes do): a copy does.
+        shutil.copytree(self._mounts.snapshot, self._directory / "agent", symlinks=True)
+        self._digest = files.tree_digest(self._directory / "agent")
         for name in ("workspace", "home", "tmp", "run", "answer"):
             (self._directory / name).mkdir()
         files.write_tree(self._workspace, self._spec.files)
@@ -68,9 +71,12 @@ class ProcessSession:
     @property
     def paths(self) -> SandboxPaths:
         """Paths and URLs on this host."""
+        return self._paths
+
+    def _find_paths(self) -> SandboxPaths:
         return SandboxPaths(
             workspace=str(self._workspace),
-            agent=str(self._mounts.snapshot),
+            agent=str(self._directory / "agent"),
             home=str(self._directory / "home"),
             python=str(self._mounts.python),
             answer=str(self._directory / "answer" / "answer.txt"),

@@ -151,7 +151,7 @@ class SandboxSession(Protocol):
 
     @property
     def paths(self) -> SandboxPaths:
-        """Paths and URLs inside."""
+        """Paths and URLs inside: known from the opening on, the same as long as the session object lives."""
 
     async def start(self, launch: Launch) -> Listeners:
         """Start the agent.

@@ -21,7 +21,7 @@ from agent_litmus.sandbox.bubblewrap import BubblewrapProvider
 from agent_litmus.sandbox.child import MARK
 from agent_litmus.sandbox.files import tree_digest
 from agent_litmus.sandbox.process import ProcessProvider
-from agent_litmus.sandbox.protocol import Launch, Limits, Provider, RunMounts, SandboxSpec
+from agent_litmus.sandbox.protocol import Launch, Limits, Listeners, Provider, RunMounts, SandboxSpec
 from agent_litmus.sandbox.select import choose_provider
 from agent_litmus.sandbox.state import RunState
 
@@ -90,6 +90,39 @@ def test_launch_files_cannot_lie_elsewhere(provider: Make) -> None:
             await session.start(Launch(("true",), {}, files={"/etc/passwd": "x"}))
 
     run(work, provider)
+
+
+def test_paths_can_still_be_asked_for_when_the_listeners_are_closed(provider: Make) -> None:
+    async def work(opened: Provider) -> None:
+        session = await opened.open(SandboxSpec("s", {}))
+        before = session.paths
+        listeners = await session.start(Launch(("true",), {}))
+        _close(listeners)
+        assert session.paths == before
+        await session.wait()
+        assert session.paths == before
+        await session.close()
+        assert session.paths == before
+
+    run(work, provider)
+
+
+def test_importing_the_agents_modules_does_not_change_the_snapshot(
+    provider: Make, mounts: RunMounts, play: Any
+) -> None:
+    async def work(opened: Provider) -> Any:
+        return await play(opened, "{python}", "-c", "import sys; sys.path.insert(0, '{agent}'); import agent")
+
+    seen = run(work, provider)
+    assert seen.output == "the agent\n"
+    assert seen.facts.base_unchanged
+    assert [path.name for path in mounts.snapshot.iterdir()] == ["agent.py"]
+
+
+def _close(listeners: Listeners) -> None:
+    for sock in (listeners.gateway, listeners.tools, listeners.dns, *listeners.http):
+        if sock is not None:
+            sock.close()
 
 
 def test_closing_the_provider_ends_running_sessions_and_leaves_nothing(
