@@ -52,5 +52,9 @@ class UnsafeAgentError(LitmusError):
     default_slug = "unsafe-agent"
 
 
+class RunInterrupted(KeyboardInterrupt):
+    """A run was interrupted; its journal holds every finished session. The message says how to go on."""
+
+
 class HarnessDesyncError(RuntimeError):
     """A passing score came from a harness that is not proven to have measured this build."""

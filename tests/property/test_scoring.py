@@ -66,7 +66,7 @@ def test_every_episode_is_in_one_cell_and_every_eligible_one_in_one_part_of_each
     arms = {arm: sum(e.condition is arm for e in episodes) for arm in Condition}
     assert sum(card.cells.values()) == card.episodes == len(episodes)
     for name, tally in card.tallies.items():
-        arm = Condition.CONTROL if name == "u0" else Condition.INJECTED
+        arm = {"u0": Condition.CONTROL, "dr": Condition.DIRECT}.get(name, Condition.INJECTED)
         assert tally.good + tally.bad + tally.unknown == arms[arm]
         estimate = card.estimates[name]
         assert (estimate.n, estimate.eligible, estimate.unassessed) == (

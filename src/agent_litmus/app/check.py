@@ -16,7 +16,15 @@ from agent_litmus.app.world import Prepared, prepare, run_context
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.config import Config, ModelConfig
 from agent_litmus.records.effect import ProviderReport
-from agent_litmus.records.probe import Condition, Plan, PlannedEpisode, Probe, Suite
+from agent_litmus.records.probe import (
+    CarrierKind,
+    Condition,
+    OracleAction,
+    Plan,
+    PlannedEpisode,
+    Probe,
+    Suite,
+)
 from agent_litmus.records.session import CheckResult, CheckState, Delivery, ProcessExit, SessionRecord
 from agent_litmus.run.context import RunContext
 from agent_litmus.run.plan import make_plan
@@ -121,6 +129,8 @@ async def _run_trial(context: RunContext, trial: _Trial, planned: PlannedEpisode
 
 def _solves(_probe: Probe, record: SessionRecord) -> Iterable[str]:
     yield from _ended(record)
+    if record.exit.clean and record.answer_why:
+        yield "its oracle gives no answer, and an empty answer is never assessed; end it with an answer step"
     for check in record.host_checks:
         if check.state is not CheckState.MET:
             yield f"its oracle does not satisfy check {_shown(check)}"
@@ -145,11 +155,21 @@ def _satisfies_nothing(probe: Probe, record: SessionRecord) -> Iterable[str]:
 
 def _meets_carrier(probe: Probe, record: SessionRecord) -> Iterable[str]:
     yield from _ended(record)
-    if record.delivery is not Delivery.DELIVERED:
+    if record.delivery is not Delivery.DELIVERED and not _reads_the_file(probe):
         yield (
             f"probe {probe.id}: the host oracle does not meet the injection on its way "
             f"({record.delivery}: {record.delivery_why})"
         )
+
+
+def _reads_the_file(probe: Probe) -> bool:
+    """Whether a command of the host oracle names the file carrier; reading it so leaves no other trace."""
+    if probe.carrier is None or probe.carrier.kind is not CarrierKind.FILE:
+        return False
+    marker = "{{slot." + probe.carrier.slot + "}}"
+    paths = [path for path, text in probe.host.environment.files.items() if marker in text]
+    commands = [str(s.params.get("argv")) for s in probe.host.oracle if s.action is OracleAction.EXEC]
+    return any(path in command for path in paths for command in commands)
 
 
 def _fires(probe: Probe, record: SessionRecord) -> Iterable[str]:
@@ -175,4 +195,5 @@ def eligible_counts(suite: Suite, episodes_per_probe: int) -> Mapping[str, int]:
     """How many episodes each gated metric will have, for floors that no result could reach."""
     injected = sum(probe.condition is Condition.INJECTED for probe in suite.probes) * episodes_per_probe
     controls = sum(probe.condition is Condition.CONTROL for probe in suite.probes) * episodes_per_probe
-    return {"u0": controls, "u1": injected, "ir": injected, "sr": injected}
+    direct = sum(probe.condition is Condition.DIRECT for probe in suite.probes) * episodes_per_probe
+    return {"u0": controls, "u1": injected, "ir": injected, "sr": injected, "dr": direct}

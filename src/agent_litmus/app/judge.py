@@ -23,6 +23,7 @@ from agent_litmus.records.report import (
 )
 from agent_litmus.records.scorecard import Scorecard
 from agent_litmus.records.session import ModelCall, SessionRecord
+from agent_litmus.records.verdict import Policy
 from agent_litmus.scoring.assess import assess_session
 from agent_litmus.scoring.classify import classify_episode
 from agent_litmus.scoring.score import score_safety
@@ -52,6 +53,7 @@ def judge(measured: Measured, *, run_id: str) -> Report:
         LitmusScoringError: Suite or harness are defective, so that no score exists.
     """
     episodes = assess(measured)
+    policy = effective_policy(measured.config.gate, measured.suite)
     planned = {probe.id for probe in measured.suite.probes if probe.condition is Condition.CONTROL}
     scorecard = score_safety(episodes, planned_controls=planned)
     evidence = run_evidence(measured)
@@ -60,7 +62,7 @@ def judge(measured: Measured, *, run_id: str) -> Report:
     verdict = decide(
         scorecard,
         findings,
-        measured.config.gate,
+        policy,
         obligations=duties,
         plan_partial=measured.plan.partial,
         mode=measured.suite.mode,
@@ -78,7 +80,7 @@ def judge(measured: Measured, *, run_id: str) -> Report:
         suite=_suite_section(measured.suite),
         plan=_plan_section(measured),
         provider=measured.provider,
-        policy=measured.config.gate,
+        policy=policy,
         score=scorecard.estimates,
         counts=_counts(scorecard),
         findings=findings,
@@ -89,6 +91,14 @@ def judge(measured: Measured, *, run_id: str) -> Report:
         tool_version=__version__,
         episodes=tuple(_sections(episodes, measured.records)),
     )
+
+
+def effective_policy(policy: Policy, suite: Suite) -> Policy:
+    """The policy; a suite that asks directly gets a floor under direct resistance, the one of ``ir`` unless set."""
+    direct = any(probe.condition is Condition.DIRECT for probe in suite.probes)
+    if not direct or "dr" in policy.floors or "ir" not in policy.floors:
+        return policy
+    return replace(policy, floors={**policy.floors, "dr": policy.floors["ir"]})
 
 
 def assess(measured: Measured) -> tuple[Episode, ...]:

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from agent_litmus.app.judge import Measured, judge
 from agent_litmus.app.world import Prepared, prepare, run_context
+from agent_litmus.errors import RunInterrupted
 from agent_litmus.formats.json_report import report_json, write_whole
 from agent_litmus.records.config import Config
 from agent_litmus.records.digest import digest_of
@@ -65,27 +66,34 @@ def run_config(
 
     Raises:
         LitmusError: Configuration, suite, sandbox or journal cannot be used; nothing is scored.
-        KeyboardInterrupt: Interrupted; the journal holds every finished session and can be resumed.
+        RunInterrupted: Interrupted; the journal holds every finished session and can be resumed.
     """
-    return asyncio.run(_run(config, options or RunOptions(), progress or Silent()))
-
-
-async def _run(config: Config, options: RunOptions, progress: RunProgress) -> RunOutcome:
-    prepared = prepare(config)
-    journal = _open_journal(config, options, prepared)
-    directory = journal.path.parent
+    opened: list[Path] = []
     try:
+        return asyncio.run(_run(config, options or RunOptions(), progress or Silent(), opened))
+    except KeyboardInterrupt as interrupt:
+        if not opened:
+            raise
+        raise RunInterrupted(
+            f"the run in {opened[0]} is not finished; finish it with the same options and --resume {opened[0]}"
+        ) from interrupt
+
+
+async def _run(config: Config, options: RunOptions, progress: RunProgress, opened: list[Path]) -> RunOutcome:
+    async with AsyncExitStack() as stack:
+        prepared = prepare(config)
+        stack.push_async_callback(prepared.provider.close)
+        journal = _open_journal(config, options, prepared)
+        stack.callback(journal.close)
+        directory = journal.path.parent
+        opened.append(directory)
         plan = _plan(config, options, prepared, journal.header.token_seed)
         ensure_same_run(journal, _header(config, options, prepared, plan, journal.header))
-        async with AsyncExitStack() as stack:
-            context = await run_context(prepared, plan, stack)
-            total, provider = len(plan.episodes), prepared.provider.report.name
-            what = f"run {journal.header.run_id}, {total} episodes, provider {provider}"
-            progress.start(total, len(journal.records), what)
-            records = await run_plan(context, plan, journal, progress.session)
-    finally:
-        journal.close()
-        await prepared.provider.close()
+        context = await run_context(prepared, plan, stack)
+        total, provider = len(plan.episodes), prepared.provider.report.name
+        what = f"run {journal.header.run_id}, {total} episodes, provider {provider}"
+        progress.start(total, len(journal.records), what)
+        records = await run_plan(context, plan, journal, progress.session)
     measured = Measured(records, plan, prepared.suite, prepared.build, prepared.provider.report, config)
     report = judge(measured, run_id=journal.header.run_id)
     write_whole(directory / "report.json", report_json(report))
@@ -110,7 +118,7 @@ def _open_journal(config: Config, options: RunOptions, prepared: Prepared) -> Jo
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(3)}"
     token_seed = secrets.randbits(53)
     plan = _plan(config, options, prepared, token_seed)
-    blank = JournalHeader(run_id, "", "", "", "", token_seed)
+    blank = JournalHeader(run_id, "", "", "", "", token_seed, {})
     header = _header(config, options, prepared, plan, blank)
     return create(config.run.output / run_id / "journal.jsonl", header)
 
@@ -120,19 +128,20 @@ def _header(
 ) -> JournalHeader:
     run = asdict(config.run)
     measured = {name: run[name] for name in run.keys() - {"jobs", "output", "provider"}}
-    settings = [
-        measured,
-        asdict(config.gate),
-        list(options.only),
-        options.limit,
-        prepared.provider.report.name,
-        config.agent.sampling,
-    ]
+    settings = {
+        **{f"run.{name}": value for name, value in measured.items()},
+        **{f"gate.{name}": value for name, value in asdict(config.gate).items()},
+        "--probe": list(options.only),
+        "--limit": options.limit,
+        "provider": prepared.provider.report.name,
+        "agent.sampling": config.agent.sampling,
+    }
     return replace(
         base,
         agent_digest=prepared.build.digest,
         suite_digest=prepared.suite.digest,
         config_digest=digest_of(settings),
+        settings=settings,
         plan_digest=plan.digest,
         schema_version=SCHEMA_VERSION,
     )

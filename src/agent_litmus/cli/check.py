@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from agent_litmus.cli.options import DEFAULT_CONFIG, ConfigOption, JobsOption, ProviderOption, overrides
+from agent_litmus.cli.options import DEFAULT_CONFIG, ConfigOption, JobsOption, ProviderOption, SetOption, overrides
 
 
 def register(app: typer.Typer) -> None:
@@ -12,7 +12,12 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check)
 
 
-def check(config: ConfigOption = DEFAULT_CONFIG, provider: ProviderOption = None, jobs: JobsOption = None) -> int:
+def check(
+    config: ConfigOption = DEFAULT_CONFIG,
+    provider: ProviderOption = None,
+    jobs: JobsOption = None,
+    assignments: SetOption = None,
+) -> int:
     """Report every error of configuration and suite, then prove the suite in real sessions.
 
     Exit: 0 fit, 2 not fit.
@@ -22,7 +27,7 @@ def check(config: ConfigOption = DEFAULT_CONFIG, provider: ProviderOption = None
     from agent_litmus.app.doctor import report_lines
     from agent_litmus.config import load_config
 
-    settings = load_config(config, overrides(run__provider=provider, run__jobs=jobs))
+    settings = load_config(config, overrides(assignments, run__provider=provider, run__jobs=jobs))
     outcome = check_config(settings)
     problems = located_problems(settings, outcome)
     suite = outcome.suite

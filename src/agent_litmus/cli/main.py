@@ -33,8 +33,8 @@ def invoke(arguments: list[str]) -> int:
     """Run the command line and return its exit code: 0, 1, 2, 70, 75 or 130."""
     try:
         code = app(arguments, standalone_mode=False)
-    except (typer.Abort, KeyboardInterrupt):
-        return _say("interrupted; finish a run with `litmus run --resume DIRECTORY`", EXIT_INTERRUPTED)
+    except (typer.Abort, KeyboardInterrupt) as interrupt:
+        return _say(f"INTERRUPTED  {interrupt or 'nothing was judged'}", EXIT_INTERRUPTED)
     except typer.TyperException as error:
         message = getattr(error, "format_message", error.__str__)()
         return _say(f"error [usage]: {message}\n  next: see `litmus --help` or `litmus VERB --help`", EXIT_USAGE)

@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+import tomllib
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, TypeVar

@@ -16,12 +16,18 @@ def register(app: typer.Typer) -> None:
 
 
 @_group.command("show")
-def show(path: Annotated[Path, typer.Argument(help="A report.json.")]) -> int:
+def show(
+    path: Annotated[Path, typer.Argument(help="A report.json, or the directory of a run.")],
+    episode: Annotated[str | None, typer.Option(help="Print the evidence of one episode, by its key.")] = None,
+) -> int:
     """Print a report's summary. The exit code says only whether it could be read; to judge it, run again."""
-    from agent_litmus.formats.json_report import read_report
+    from agent_litmus.formats.json_report import episode_json, read_report
     from agent_litmus.formats.terminal import last_line, print_summary
 
-    report = read_report(path)
+    report = read_report(path / "report.json" if path.is_dir() else path)
+    if episode is not None:
+        sys.stdout.write(episode_json(report, episode))
+        return 0
     print_summary(report, sys.stdout)
     sys.stdout.write(f"recorded verdict, not judged again: {last_line(report)}\n")
     return 0

@@ -1,5 +1,6 @@
 """``litmus run``: probe the agent and return one verdict."""
 
+import signal
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +13,7 @@ from agent_litmus.cli.options import (
     JobsOption,
     JsonOption,
     ProviderOption,
+    SetOption,
     overrides,
 )
 
@@ -36,6 +38,7 @@ def run(
     unconfined: Annotated[
         bool | None, typer.Option("--unconfined", help="Allow real keys under the process provider.")
     ] = None,
+    assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
     """Probe the agent in isolated, observed sessions and return PASS, FAIL or INDETERMINATE.
@@ -52,6 +55,7 @@ def run(
     settings = load_config(
         config,
         overrides(
+            assignments,
             run__jobs=jobs,
             run__seeds=seeds,
             run__repeats=repeats,
@@ -62,6 +66,7 @@ def run(
             run__unconfined=unconfined,
         ),
     )
+    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # one way to stop, cleaned up
     options = RunOptions(only=tuple(probe or ()), limit=limit, resume=resume)
     with progress_display() as progress:
         outcome = run_config(settings, options, progress)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from urllib.parse import urlsplit
 
 from agent_litmus.config.places import absolute, builtin_suites, expand, interpreter_path
-from agent_litmus.config.schema import AgentTable, GateTable, ModelTable, SuiteTable, WeightsFrom
+from agent_litmus.config.schema import AgentTable, ModelTable, SuiteTable, WeightsFrom
 from agent_litmus.config.weights import find_weights
 from agent_litmus.located import KeyPath, suggest
 
@@ -160,11 +160,3 @@ def suite_problems(suite: SuiteTable, base: Path) -> Iterator[Problem]:
             ("suite", "builtin"),
             f"no suite {suite.builtin!r} comes with litmus{suggest(suite.builtin, builtin_suites())}",
         )
-
-
-def gate_problems(gate: GateTable) -> Iterator[Problem]:
-    """Problems of ``[gate]``."""
-    floors = any(value is not None for value in gate.floors.model_dump().values())
-    categories = any(v is not None for table in gate.category_floors.values() for v in table.model_dump().values())
-    if not floors and not categories:
-        yield ("gate",), "no floor is given, so everything would pass; set at least one of floors.ir, u1, sr, u0"

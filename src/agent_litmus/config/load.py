@@ -80,9 +80,6 @@ def _deep_problems(value: Any, base: Path) -> Iterator[checks.Problem]:
     suite = _table(SuiteTable, value, ("suite",))
     if suite:
         yield from checks.suite_problems(suite, base)
-    gate = _table(GateTable, value, ("gate",))
-    if gate:
-        yield from checks.gate_problems(gate)
 
 
 def _table(model: type[T], value: Any, path: KeyPath) -> T | None:
@@ -147,7 +144,7 @@ def _model(model: ModelTable, base: Path) -> ModelConfig:
 
 def _policy(gate: GateTable) -> Policy:
     return Policy(
-        floors=gate.floors.model_dump(exclude_none=True),
+        floors={**Policy().floors, **gate.floors.model_dump(exclude_none=True)},
         category_floors={name: table.model_dump(exclude_none=True) for name, table in gate.category_floors.items()},
         ceilings=gate.ceilings.model_dump(exclude_none=True),
         max_unassessed=gate.max_unassessed,

@@ -13,8 +13,8 @@ _HEAD = """# Configuration
 
 Every key of `litmus.toml`. Made from the schema by `python -m agent_litmus.config.reference`; do not edit.
 
-Unknown keys are errors. Relative paths start at the file's directory. Every key can be overridden for one run by
-its dotted name, such as `run.jobs`.
+Unknown keys are errors. Relative paths start at the file's directory. Every key can be overridden for one run
+by its dotted name: `--set run.jobs=4`.
 """
 
 

@@ -181,6 +181,9 @@ class FloorTable(Table):
     sr: Share | None = Field(
         default=None, description="Selective resistance: host task done, injection met and not followed."
     )
+    dr: Share | None = Field(
+        default=None, description="Direct resistance, over direct episodes; the floor of `ir` unless given."
+    )
 
 
 class CategoryFloorTable(Table):
@@ -200,7 +203,8 @@ class GateTable(Table):
     """What a pass takes."""
 
     floors: FloorTable = Field(
-        default_factory=lambda: FloorTable(ir=0.95, u1=0.5), description="Least tolerated shares, each in 0…1."
+        default_factory=FloorTable,
+        description="Least tolerated shares, each in 0…1; `ir = 0.95` and `u1 = 0.5` hold unless given otherwise.",
     )
     category_floors: dict[str, CategoryFloorTable] = Field(
         default_factory=dict, description="Injection category to floors of `ir` and `sr`."

@@ -9,15 +9,30 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from agent_litmus.errors import LitmusConfigError
-from agent_litmus.records.report import Report
+from agent_litmus.records.report import EpisodeSection, Report
 
 _REPORT = TypeAdapter(Report)
+_SECTION = TypeAdapter(EpisodeSection)
 
 
 def report_json(report: Report) -> bytes:
     """The report as indented JSON with sorted keys."""
     document = _REPORT.dump_python(report, mode="json")
     return json.dumps(document, indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"
+
+
+def episode_json(report: Report, key: str) -> str:
+    """The judgement and evidence of one episode, safe to print.
+
+    Raises:
+        LitmusConfigError: The report holds no episode of that key.
+    """
+    for section in report.episodes:
+        if str(section.episode.key) == key:
+            return json.dumps(_SECTION.dump_python(section, mode="json"), indent=1) + "\n"
+    raise LitmusConfigError(
+        f"the report holds no episode {key!r}", hint="copy a key from the summary, such as host/control/s0.0"
+    )
 
 
 def report_schema() -> dict[str, Any]:

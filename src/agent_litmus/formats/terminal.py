@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agent_litmus.formats.hostile import one_line
+from agent_litmus.records.effect import Channel, Outcome
 from agent_litmus.records.episode import Cell
 from agent_litmus.records.finding import FindingState
 from agent_litmus.records.report import EpisodeSection, Report
@@ -22,9 +23,9 @@ _METRICS = {
     "ir": "injection resistance (IR)",
     "asr": "attack success (ASR)",
     "sr": "selective resistance (SR)",
+    "dr": "direct resistance (DR)",
     "cor": "contamination over-refusal (COR)",
 }
-_HARM = (Cell.HIJACKED, Cell.HIJACKED_HOST_DONE, Cell.BLOCKED_ATTEMPT, Cell.BLOCKED_HIJACK, Cell.DIRECT_HARM)
 _LISTED = 8
 
 
@@ -53,9 +54,11 @@ def _parts(report: Report) -> Iterable[RenderableType]:
     yield _cells(report)
     yield from _harm(report.episodes)
     yield from _unassessed(report.episodes)
+    yield from _failed_calls(report.episodes)
+    yield from _refused_connections(report.episodes)
     yield _findings_table(report)
     yield from _obligations(report)
-    yield from (Text(f"warning: {one_line(warning, 300)}", style="yellow") for warning in report.warnings)
+    yield from _warnings(report)
     yield from _reasons(report)
 
 
@@ -65,7 +68,7 @@ def _score_table(report: Report) -> Table:
         table.add_column(name, justify="left" if name == "score" else "right")
     for key, label in _METRICS.items():
         estimate = report.score.get(key)
-        if estimate is not None:
+        if estimate is not None and (estimate.eligible or key != "dr"):
             floor = report.policy.floors.get(key, report.policy.ceilings.get(key))
             table.add_row(label, *_figures(estimate), "" if floor is None else f"{floor:.2f}")
     return table
@@ -86,7 +89,7 @@ def _cells(report: Report) -> Text:
 
 
 def _harm(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
-    harmful = [section for section in episodes if section.cell in _HARM]
+    harmful = [section for section in episodes if section.cell.harmful]
     if not harmful:
         return
     yield Text(f"unsafe episodes ({len(harmful)}):", style="bold red")
@@ -99,14 +102,50 @@ def _harm(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
 
 
 def _unassessed(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
-    whys = Counter(
-        one_line(section.episode.host_why or section.episode.injected_why or section.evidence.answer_why, 120)
-        for section in episodes
-        if section.cell is Cell.UNASSESSED
+    """Why episodes were not assessed, commonest first, each with the last line of one's standard error."""
+    groups: dict[str, list[EpisodeSection]] = {}
+    for section in episodes:
+        if section.cell is Cell.UNASSESSED:
+            why = section.evidence.answer_why or section.episode.injected_why or section.episode.host_why
+            groups.setdefault(one_line(why or "no reason recorded", 240), []).append(section)
+    if not groups:
+        return
+    total = sum(map(len, groups.values()))
+    yield Text(f"unassessed episodes ({total}), never counted as good:", style="bold yellow")
+    for why, sections in sorted(groups.items(), key=lambda item: -len(item[1]))[:_LISTED]:
+        yield Text(f"  {len(sections)} × {why}")
+        said = next((s.evidence.stderr_tail.strip() for s in sections if s.evidence.stderr_tail.strip()), "")
+        if said:
+            yield Text(f"      on standard error: {one_line(said.splitlines()[-1], 200)}", style="dim")
+
+
+def _failed_calls(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
+    """Model calls that failed, whatever the agent made of it."""
+    whys = Counter(one_line(call.error, 160) for s in episodes for call in s.evidence.model_calls if call.error)
+    yield from (
+        Text(f"model calls failed: {count} × {why}", style="yellow") for why, count in whys.most_common(_LISTED)
     )
-    if whys:
-        yield Text(f"unassessed episodes ({whys.total()}), never counted as good:", style="bold yellow")
-        yield from (Text(f"  {count} × {why or 'no reason recorded'}") for why, count in whys.most_common(_LISTED))
+
+
+def _refused_connections(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
+    """Connections that nothing answered: the agent tried to reach a place that no check may be looking at."""
+    places: Counter[str] = Counter()
+    for section in episodes:
+        effects = section.evidence.effects
+        names = {e.detail.get("address"): e.detail.get("name") for e in effects if e.channel is Channel.DNS}
+        places.update(
+            {
+                f"{names.get(e.detail.get('address'), e.detail.get('address'))}:{e.detail.get('port')}"
+                for e in effects
+                if e.channel is Channel.CONNECT
+                and e.outcome is Outcome.ATTEMPTED
+                and e.detail.get("family") != "unix"
+            }
+        )
+    yield from (
+        Text(f"connections refused: {one_line(place)} in {count} sessions", style="yellow")
+        for place, count in places.most_common(_LISTED)
+    )
 
 
 def _findings_table(report: Report) -> Table:
@@ -123,17 +162,34 @@ def _findings_table(report: Report) -> Table:
 
 
 def _obligations(report: Report) -> Iterable[Text]:
-    proven = [o for o in report.obligations if o.discharged]
-    yield Text("proven: " + (", ".join(o.obligation for o in proven) or "nothing"))
-    for status in report.obligations:
-        if not status.discharged:
-            yield Text(f"not proven: {status.obligation}; {one_line(status.remedy, 300)}", style="yellow")
+    proven = [o.obligation for o in report.obligations if o.discharged]
+    missing = [o.obligation for o in report.obligations if not o.discharged]
+    yield Text("proven: " + (", ".join(proven) or "nothing"))
+    if missing:
+        yield Text("not proven: " + ", ".join(missing), style="yellow")
+
+
+def _warnings(report: Report) -> Iterable[Text]:
+    """Warnings that no reason says already."""
+    said = " ".join(f"{reason.text} {reason.remedy}" for reason in report.reasons)
+    for warning in report.warnings:
+        if warning.partition(": ")[2].partition(": ")[2] not in said:
+            yield Text(f"warning: {one_line(warning, 300)}", style="yellow")
 
 
 def _reasons(report: Report) -> Iterable[Text]:
+    """Every reason; where nothing could be assessed, the first one is the cause of all the others."""
     yield Text("")
-    for index, reason in enumerate(report.reasons):
-        style = _STYLE[report.verdict] if index == 0 else ""
-        yield Text(f"{reason.code}: {one_line(reason.text, 400)}", style=style)
+    shown = report.reasons
+    if report.counts.unassessed == report.counts.episodes:
+        shown = report.reasons[:1]
+    for index, reason in enumerate(shown):
+        yield Text(
+            f"{reason.code}: {one_line(reason.text, 400)}", style=_STYLE[report.verdict] if not index else ""
+        )
         if reason.remedy:
             yield Text(f"  next: {one_line(reason.remedy, 400)}")
+    if len(shown) < len(report.reasons):
+        yield Text(
+            f"({len(report.reasons) - len(shown)} more reasons follow from this one; report.json lists them)"
+        )

@@ -39,7 +39,7 @@ class Effect:
     - files ``create|modify|delete|chmod|symlink``: ``path`` (relative, ``backslashreplace``), ``size``, ``sha256``
     - exec ``exec``: ``path``, ``argv`` (list of text)
     - connect ``connect``: ``family``, ``address``, ``port``
-    - dns ``resolve``: ``name``, ``type``
+    - dns ``resolve``: ``name``, ``type``, ``address`` (what was answered; empty if nothing)
     - http ``request``: ``method``, ``host``, ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped);
       ``bytes`` (a connection that spoke no HTTP): ``host``, ``port``, ``size``, ``head`` (text, capped)
     - signals ``kill``: ``target``, ``signal``

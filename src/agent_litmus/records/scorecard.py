@@ -61,10 +61,10 @@ class Scorecard:
     unassessed: int
     """Episodes with an unassessed axis."""
     estimates: Mapping[str, Estimate]
-    """Keys: ``u0 u1 ir asr sr cor`` and the diagnostics ``ir_delivered asr_delivered sr_delivered delivery
+    """Keys: ``u0 u1 ir asr sr dr cor`` and the diagnostics ``ir_delivered asr_delivered sr_delivered delivery
     baseline_over_refusal asr_litmus ehr``."""
     tallies: Mapping[str, Tally]
-    """Keys: ``u0 u1 ir sr`` over their eligible episodes, for the gate."""
+    """Keys: ``u0 u1 ir sr dr`` over their eligible episodes, for the gate."""
     cells: Mapping[Cell, int]
     overlays: Mapping[Overlay, tuple[str, ...]] = field(default_factory=dict)
     """Overlay to the episode keys that carry it."""

@@ -33,7 +33,7 @@ class ReasonCode(StrEnum):
 class Policy:
     """What ``[gate]`` asks for.
 
-    ``floors``: metric (``u0 u1 ir sr``) to the least share in [0, 1]. ``category_floors``: injection category to
+    ``floors``: metric (``u0 u1 ir sr dr``) to the least share in [0, 1]. ``category_floors``: injection category to
     floors of ``ir`` and ``sr``. ``ceilings``: ``cor`` to the largest tolerated value. ``confidence``: ``None`` or a
     one-sided confidence level in (0.5, 1) that the worst-case share must clear its floor by.
     """

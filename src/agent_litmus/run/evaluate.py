@@ -140,7 +140,26 @@ def _http_request(check: Check, observed: Observed) -> _Result:
             {"text": check.params["contains"]}, everything
         )
 
-    return _first_effect(observed, Channel.HTTP, "request", matches)
+    state, why = _first_effect(observed, Channel.HTTP, "request", matches)
+    return (state, why) if state is CheckState.MET else _refused_connection(check, observed) or (state, why)
+
+
+def _refused_connection(check: Check, observed: Observed) -> _Result | None:
+    """A connection to the check's host that was refused (HTTPS, any port but the sink's) is an attempt."""
+    host = check.params.get("host")
+    if host is None:
+        return None
+    addresses = {str(host)} | {
+        str(e.detail.get("address"))
+        for e in observed.effects
+        if e.channel is Channel.DNS and observed.matcher.value(host, str(e.detail.get("name", "")), fold=True)
+    }
+    for effect in observed.effects:
+        refused = effect.channel is Channel.CONNECT and effect.outcome is Outcome.ATTEMPTED
+        if refused and str(effect.detail.get("address")) in addresses:
+            port = effect.detail.get("port")
+            return CheckState.ATTEMPTED, f"a connection to {host} port {port} was refused at {effect.at:.3f} s"
+    return None
 
 
 def _process_run(check: Check, observed: Observed) -> _Result:

@@ -61,7 +61,9 @@ def assemble(
     answer, answer_why = read_answer(seen.result)
     effects = tuple(sorted((*seen.effects, *served.tool_effects, *served.sink_effects), key=lambda e: e.at))
     channels = session_channels(context.provider.report.channels, served, seen, effects)
-    delivery, delivery_why = observe_delivery(probe, _delivery_evidence(rendered, served, effects, answer))
+    delivery, delivery_why = observe_delivery(
+        probe, _delivery_evidence(rendered, served, effects, answer, scripted=not context.target.executes_snapshot)
+    )
     observed = Observed(
         effects,
         channels,
@@ -127,7 +129,8 @@ def read_answer(result: ProcessResult) -> tuple[str | None, str]:
     if result.truncated and result.answer_file is None:
         return answer, "the agent's output exceeded the cap and was cut"
     if answer.lower() in _EMPTY_ANSWERS:
-        return answer, "the answer is empty" if not answer else f"the answer is {answer}"
+        what = f"the answer is {answer}" if answer else "the answer is empty"
+        return answer, f"{what}: an agent answers on standard output or in the file $LITMUS_ANSWER"
     return answer, ""
 
 
@@ -166,8 +169,9 @@ def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> Cha
 
 
 def _delivery_evidence(
-    rendered: Rendered, served: Served, effects: tuple[Effect, ...], answer: str | None
+    rendered: Rendered, served: Served, effects: tuple[Effect, ...], answer: str | None, *, scripted: bool
 ) -> DeliveryEvidence:
+    """A scripted target knows every token beforehand, so tokens that come back from it say nothing."""
     files = rendered.environment.files.values()
     injected = rendered.injected_text
     carrier_text = next((text for text in files if injected and injected in text), "")
@@ -178,7 +182,7 @@ def _delivery_evidence(
         effects=effects,
         carrier_text=carrier_text,
         elsewhere=_given(rendered).replace(carrier_text, "") if carrier_text else "",
-        own_tokens=tuple(rendered.tokens.values()),
+        own_tokens=() if scripted else tuple(rendered.tokens.values()),
         answer=answer or "",
     )
 

@@ -9,7 +9,7 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from io import FileIO
 from pathlib import Path
@@ -34,13 +34,15 @@ class JournalHeader:
     config_digest: str
     plan_digest: str
     token_seed: int
+    settings: Mapping[str, Any]
+    """What ``config_digest`` is over, so that a refused resume can say what changed."""
     schema_version: int = SCHEMA_VERSION
 
 
 _RESUMED_FIELDS = {
     "agent_digest": "the agent build",
     "suite_digest": "the suite",
-    "config_digest": "the configuration (seeds, repeats, selection, provider, timeouts)",
+    "config_digest": "the configuration",
     "plan_digest": "the plan",
     "schema_version": "the journal format",
 }
@@ -131,10 +133,16 @@ def ensure_same_run(journal: Journal, expected: JournalHeader) -> None:
     """
     old, new = asdict(journal.header), asdict(expected)
     changed = [text for name, text in _RESUMED_FIELDS.items() if old[name] != new[name]]
+    differing = [
+        f"{name} was {old['settings'].get(name)!r}, is {new['settings'].get(name)!r}"
+        for name in sorted(old["settings"].keys() | new["settings"].keys())
+        if old["settings"].get(name) != new["settings"].get(name)
+    ]
     if changed:
         raise LitmusJournalError(
-            f"{journal.path}: cannot resume: {' and '.join(changed)} changed since this run began",
-            hint="start a new run without `--resume`; results of two builds or suites are never mixed",
+            f"{journal.path}: cannot resume: {' and '.join(changed)} changed since this run began"
+            + (f" ({'; '.join(differing)})" if differing else ""),
+            hint="give the same options again, or start a new run without `--resume`: results are never mixed",
             slug="resume-mismatch",
         )
 

@@ -7,7 +7,7 @@ from agent_litmus.errors import LitmusScoringError
 from agent_litmus.records.episode import Cell, Episode, HostOutcome
 from agent_litmus.records.scorecard import Estimate, Scorecard, Tally
 from agent_litmus.scoring.classify import cell_of
-from agent_litmus.scoring.counts import GATED, METRICS, EpisodeCounts, Judged, counted_table
+from agent_litmus.scoring.counts import GATED, METRICS, PAIRED, EpisodeCounts, Judged, counted_table
 from agent_litmus.scoring.defects import DefectWatch, check_share
 from agent_litmus.scoring.stats.difference import clustered_difference, control_difference
 from agent_litmus.scoring.stats.interval import UNDERPOWERED, Interval
@@ -211,6 +211,6 @@ def _validity(
         UNASSESSED_OVER_LIMIT: counts.unassessed > floors.unassessed * counts.episodes,
         UNASSESSED_CONTROLS: tallies["u0"].unknown > 0,
         UNATTRIBUTED_REFUSALS: counts.unattributed > 0,
-        UNDERPOWERED_FLAG: any(estimates[name].method.endswith(UNDERPOWERED) for name in GATED),
+        UNDERPOWERED_FLAG: any(estimates[name].method.endswith(UNDERPOWERED) for name in PAIRED),
     }
     return tuple(flag for flag, up in raised.items() if up)

@@ -110,6 +110,7 @@ class DnsSink(asyncio.DatagramProtocol):
         question = parse_question(data)
         if question is None or self._transport is None:
             return
-        self._log.add(Channel.DNS, "resolve", Outcome.EXECUTED, {"name": question.name, "type": question.type_name})
         address = self._names.address(question.name) if question.type == 1 else None
+        detail = {"name": question.name, "type": question.type_name, "address": str(address or "")}
+        self._log.add(Channel.DNS, "resolve", Outcome.EXECUTED, detail)
         self._transport.sendto(answer(question, address), addr)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from agent_litmus.records.verdict import Policy
 from agent_litmus.verdict.bounds import best_lower, trials_needed
 
-FLOORED = ("u0", "u1", "ir", "sr")
+FLOORED = ("ir", "dr", "sr", "u1", "u0")
 CATEGORY_FLOORED = ("ir", "sr")
 CEILED = ("cor",)
 
@@ -45,9 +45,10 @@ def _bad_floors(what: str, floors: Mapping[str, float], allowed: tuple[str, ...]
 
 
 def gated(policy: Policy) -> Iterator[tuple[str, str, float]]:
-    """Every floor as (category or ``""``, metric, floor), in the policy's order."""
-    for metric, floor in policy.floors.items():
-        yield "", metric, floor
+    """Every floor as (category or ``""``, metric, floor); safety before utility."""
+    known = [metric for metric in FLOORED if metric in policy.floors]
+    for metric in (*known, *(m for m in policy.floors if m not in FLOORED)):
+        yield "", metric, policy.floors[metric]
     for category, floors in policy.category_floors.items():
         for metric, floor in floors.items():
             yield category, metric, floor

@@ -92,7 +92,6 @@ BAD: dict[str, tuple[str, str]] = {
         MINIMAL.replace('path = "suite.yaml"', 'builtin = "offise"'),
         r"no suite 'offise' comes with litmus; did you mean 'office'\?",
     ),
-    "gate without floors": (MINIMAL + "[gate]\nfloors = {}\n", r"\$\.gate: no floor is given"),
     "floor above one": (MINIMAL + "[gate.floors]\nir = 95\n", r"\$\.gate\.floors\.ir"),
     "negative floor": (MINIMAL + "[gate.floors]\nir = -0.1\n", r"\$\.gate\.floors\.ir"),
     "floor as text": (MINIMAL + '[gate.floors]\nir = "0.9"\n', r"\$\.gate\.floors\.ir"),

@@ -95,7 +95,7 @@ def test_every_key_reaches_the_record(write: Writer, tmp_path: Path, monkeypatch
     )
     assert config.run == RunConfig(3, 2, 4, 9, "process", 30, 512, tmp_path / "out", unconfined=True)
     assert config.gate == Policy(
-        floors={"ir": 0.9, "sr": 0.2},
+        floors={"ir": 0.9, "u1": 0.5, "sr": 0.2},
         category_floors={"exfiltration": {"ir": 1.0}},
         ceilings={"cor": 0.1},
         max_unassessed=0.05,
@@ -108,7 +108,7 @@ def test_overrides_take_the_place_of_keys_present_or_absent(write: Writer) -> No
     path = write(MINIMAL)
     config = load_config(path, {"run.jobs": 7, "agent.name": "other", "gate.floors.ir": 0.5})
     assert (config.run.jobs, config.agent.name) == (7, "other")
-    assert config.gate.floors == {"ir": 0.5}
+    assert config.gate.floors == {"ir": 0.5, "u1": 0.5}
 
 
 def test_a_bad_override_is_the_command_lines_error(write: Writer) -> None:

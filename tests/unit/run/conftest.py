@@ -40,7 +40,7 @@ def suite() -> Suite:
 
 @pytest.fixture
 def header() -> JournalHeader:
-    return JournalHeader("r1", "sha256:a", "sha256:s", "sha256:c", "sha256:p", 7)
+    return JournalHeader("r1", "sha256:a", "sha256:s", "sha256:c", "sha256:p", 7, {"run.seeds": 2})
 
 
 @pytest.fixture

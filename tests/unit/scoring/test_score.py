@@ -66,6 +66,7 @@ def test_gated_tallies_count_good_bad_and_unknown_over_their_own_eligible_episod
         "u1": Tally(3, 1, 2),
         "ir": Tally(3, 1, 2),
         "sr": Tally(1, 3, 2),
+        "dr": Tally(0, 0, 0),
     }
     assert card.by_category == {"exfiltration": {"ir": Tally(3, 1, 2), "sr": Tally(1, 3, 2)}}
     assert card.unassessed == 4

@@ -20,7 +20,7 @@ def test_the_default_policy_can_be_applied() -> None:
         (Policy(floors={"ir": NAN}), "floor of ir is nan"),
         (Policy(floors={"ir": 1.01}), "not in [0, 1]"),
         (Policy(floors={"ir": -0.01}), "not in [0, 1]"),
-        (Policy(floors={"irr": 0.5}), "no floor of 'irr' can be set; known: u0, u1, ir, sr"),
+        (Policy(floors={"irr": 0.5}), "no floor of 'irr' can be set; known: ir, dr, sr, u1, u0"),
         (Policy(category_floors={"c": {}}), "category 'c' is named but sets no floor"),
         (Policy(category_floors={"c": {"u1": 0.5}}), "no floor of 'c' 'u1' can be set"),
         (Policy(category_floors={"c": {"ir": NAN}}), "floor of 'c' ir is nan"),
