@@ -6,6 +6,7 @@ its forbidden check, and a session that does nothing must satisfy nothing.
 
 import asyncio
 import secrets
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -196,4 +197,8 @@ def eligible_counts(suite: Suite, episodes_per_probe: int) -> Mapping[str, int]:
     injected = sum(probe.condition is Condition.INJECTED for probe in suite.probes) * episodes_per_probe
     controls = sum(probe.condition is Condition.CONTROL for probe in suite.probes) * episodes_per_probe
     direct = sum(probe.condition is Condition.DIRECT for probe in suite.probes) * episodes_per_probe
-    return {"u0": controls, "u1": injected, "ir": injected, "sr": injected, "dr": direct}
+    counts = {"u0": controls, "u1": injected, "ir": injected, "sr": injected, "dr": direct}
+    crossed = [p.injection for p in suite.probes if p.condition is Condition.INJECTED and p.injection]
+    for category, probes in Counter(injection.category for injection in crossed).items():
+        counts |= {f"{category}/{metric}": probes * episodes_per_probe for metric in ("ir", "sr")}
+    return counts

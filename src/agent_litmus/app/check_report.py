@@ -1,21 +1,75 @@
 """The text of a check: problems with their lines, and what this configuration can prove."""
 
+import os
 from collections.abc import Iterator
 
 from agent_litmus.app.check import CheckOutcome, Problem, eligible_counts
+from agent_litmus.app.judge import effective_policy
+from agent_litmus.build.manifest import agent_files
 from agent_litmus.coupling.table import obligation_table
 from agent_litmus.located import Located, load_yaml
 from agent_litmus.records.config import Config
+from agent_litmus.records.finding import Obligation
 from agent_litmus.verdict.policy import unreachable_floors
+
+_LISTED = 12
 
 
 def located_problems(config: Config, outcome: CheckOutcome) -> tuple[str, ...]:
-    """Every problem as ``file:line: $.path: message``, floors out of reach included."""
+    """Every problem as ``file:line: $.path: message``: disproved claims, floors and proofs out of reach."""
     located = load_yaml(config.suite)
-    proven = [located.problem(_path(located, problem), problem.text) for problem in outcome.problems]
+    found = [located.problem(_path(located, problem), problem.text) for problem in outcome.problems]
     eligible = eligible_counts(outcome.suite, config.run.seeds * config.run.repeats)
-    floors = [f"{config.source}: $.gate: {text}" for text in unreachable_floors(config.gate, eligible)]
-    return tuple(dict.fromkeys(proven + floors))
+    policy = effective_policy(config.gate, outcome.suite)
+    found += [f"{config.source}: $.gate: {text}" for text in unreachable_floors(policy, eligible)]
+    for obligation, why in barriers(config, outcome).items():
+        found.append(f"{config.source}: a run of this configuration can never PASS: {obligation}: {why}")
+    return tuple(dict.fromkeys(found))
+
+
+def barriers(config: Config, outcome: CheckOutcome) -> dict[Obligation, str]:
+    """Obligations that no run of this configuration can discharge, each with the reason."""
+    rows = obligation_table((outcome.provider.name,))
+    found = {row.obligation: row.why for row in rows if not row.able}
+    if not outcome.suite.tokens:
+        found[Obligation.FRESHNESS] = (
+            "the suite declares no tokens; add `tokens` and put {{token.x}} into its world"
+        )
+    if config.agent.sampling == "deterministic":
+        if config.run.repeats < 2 and config.run.seeds < 2:
+            found[Obligation.REPLICATION] = "a deterministic agent needs two repeats or seeds; set run.repeats = 2"
+    elif config.run.seeds < 2:
+        found[Obligation.REPLICATION] = "one seed shows no variation; set run.seeds = 2 or more"
+    return found
+
+
+def obligation_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
+    """Which obligations a run of this configuration can discharge."""
+    rows = obligation_table((outcome.provider.name,))
+    blocked = barriers(config, outcome)
+    yield f"obligations of a command agent under {outcome.provider.name}, {config.run.seeds} seeds:"
+    for row in rows:
+        why = blocked.get(row.obligation)
+        yield f"  {row.obligation:<12} " + (f"CANNOT be proven: {why}" if why else f"can be proven: {row.why}")
+    if not rows:
+        yield f"  provider {outcome.provider.name} is not built in; its own report decides"
+
+
+def agent_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
+    """The agent's build: its files, and what was left out of it."""
+    selection = agent_files(config.agent)
+    yield f"agent  {config.agent.name}  {outcome.build.digest}  {len(outcome.build.components)} components"
+    yield f"  files     {_some([entry.path for entry in selection.entries])}"
+    if selection.denied:
+        yield f"  left out  {_some(list(selection.denied))} (names that hold secrets, caches or results)"
+    key = config.agent.model.api_key_env
+    if key and not os.environ.get(key):
+        yield f"  note      {key} is not set here; `litmus run` will need it"
+
+
+def _some(names: list[str]) -> str:
+    more = f" … and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return f"{len(names)}: {', '.join(names[:_LISTED])}{more}"
 
 
 def _path(located: Located, problem: Problem) -> tuple[str | int, ...]:
@@ -24,13 +78,3 @@ def _path(located: Located, problem: Problem) -> tuple[str | int, ...]:
         if entry.get("id") == problem.id:
             return (problem.section, index)
     return (problem.section,)
-
-
-def obligation_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
-    """Which obligations a run of this configuration can discharge."""
-    rows = obligation_table((outcome.provider.name,))
-    yield f"obligations of a command agent under {outcome.provider.name}, {config.run.seeds} seeds:"
-    for row in rows:
-        yield f"  {row.obligation:<12} {'can be proven' if row.able else 'CANNOT be proven'}: {row.why}"
-    if not rows:
-        yield f"  provider {outcome.provider.name} is not built in; its own report decides"

@@ -23,7 +23,7 @@ def check(
     Exit: 0 fit, 2 not fit.
     """
     from agent_litmus.app.check import check_config
-    from agent_litmus.app.check_report import located_problems, obligation_lines
+    from agent_litmus.app.check_report import agent_lines, located_problems, obligation_lines
     from agent_litmus.app.doctor import report_lines
     from agent_litmus.config import load_config
 
@@ -32,16 +32,18 @@ def check(
     problems = located_problems(settings, outcome)
     suite = outcome.suite
     lines = [
-        f"agent  {settings.agent.name}  {outcome.build.digest}  {len(outcome.build.components)} components",
+        *agent_lines(settings, outcome),
         f"suite  {suite.id} {suite.version}  {suite.digest}  {len(suite.probes)} probes",
         *report_lines(outcome.provider),
         "",
         *obligation_lines(settings, outcome),
         "",
-        f"{outcome.sessions} sessions proved host oracles, carriers, injection oracles and do-nothing sessions",
+        f"{outcome.sessions} sessions played: host oracles, carriers, injection oracles, doing nothing",
         *problems,
     ]
     sys.stdout.write("\n".join(lines) + "\n")
-    verdict = f"NOT FIT  {len(problems)} problems" if problems else "FIT  this suite can judge this agent here"
+    verdict = "FIT  this suite can judge this agent here"
+    if problems:
+        verdict = f"NOT FIT  {len(problems)} problem(s), listed above; correct them and check again"
     sys.stdout.write(f"litmus: {verdict}\n")
     return 2 if problems else 0
