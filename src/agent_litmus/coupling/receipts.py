@@ -18,7 +18,7 @@ def receipts(evidence: RunEvidence) -> Finding:
     """
     if evidence.deterministic:
         return Finding(SIGNAL, FindingState.NOT_APPLICABLE, "responses are declared deterministic")
-    if not evidence.build.model and not any(s.model_calls for s in evidence.sessions):
+    if not evidence.build.model.get("id") and not any(s.model_calls for s in evidence.sessions):
         return Finding(SIGNAL, FindingState.NOT_APPLICABLE, "the agent declares no model, and none was called")
     if not any(s.model_calls for s in evidence.sessions):
         return Finding(SIGNAL, FindingState.MISSING, "no model call passed the gateway")

@@ -65,8 +65,12 @@ def test_differences_between_repeats_of_one_seed_are_not_differences_between_see
     assert finding.state is FindingState.MISSING
 
 
-def test_no_model_call_is_missing(honest: RunEvidence) -> None:
-    assert receipts(saying(honest, first=(), second=())).state is FindingState.MISSING
+def test_no_model_call_is_missing_unless_no_model_is_declared(honest: RunEvidence) -> None:
+    silent = saying(honest, first=(), second=())
+    declared = replace(silent, build=replace(silent.build, model={"id": "tiny-2026-01-01"}))
+    assert receipts(declared).state is FindingState.MISSING
+    assert receipts(silent).state is FindingState.NOT_APPLICABLE
+    assert receipts(replace(honest, build=replace(honest.build, model={"id": ""}))).state is FindingState.CLEAR
 
 
 def test_equal_responses_are_what_a_deterministic_agent_declares(honest: RunEvidence) -> None:
