@@ -165,6 +165,13 @@ def test_two_runs_of_one_honest_build_both_pass_and_share_no_token(project: Proj
     assert first["results_digest"] != second["results_digest"]
 
 
+def test_results_of_earlier_runs_are_not_part_of_the_agent(project: Project) -> None:
+    project.edit("litmus.toml", 'include = ["*.py"]', 'include = ["**/*"]')
+    outputs = ("a", "b", "deep/er", "a", "b")
+    runs = [project.litmus("run", "--json", "--limit", "1", "--output", output).report for output in outputs]
+    assert len({report["agent"]["digest"] for report in runs}) == 1
+
+
 def test_one_seed_cannot_prove_replication(project: Project) -> None:
     report = project.litmus("run", "--json", "--seeds", "1").report
     assert report["verdict"] == "INDETERMINATE"

@@ -11,6 +11,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from agent_litmus.build.ignore import GitIgnore, denied
+from agent_litmus.build.results import holds_results
 from agent_litmus.build.secrets import find_secret_in
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.records.digest import digest_of
@@ -74,6 +75,9 @@ def select(
     skip: Callable[[Path], bool] = lambda _path: False,
 ) -> Selection:
     """The files and links below ``root`` that belong to the build.
+
+    Directories that earlier runs made are left out wherever they lie, see
+    :func:`~agent_litmus.build.results.holds_results`.
 
     Args:
         root: An existing directory.
@@ -140,7 +144,7 @@ class _Walk:
             return True
         if self._gitignore.ignores(path) or self._exclude.match_file(path) or self._skip(self._root / path):
             return True
-        return is_dir and (self._root / path / "pyvenv.cfg").exists()
+        return is_dir and ((self._root / path / "pyvenv.cfg").exists() or holds_results(self._root / path))
 
     def _entry(self, path: str, info: os.stat_result) -> Entry:
         _refuse_name(self._root, path)
