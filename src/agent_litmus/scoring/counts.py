@@ -111,12 +111,12 @@ class EpisodeCounts:
             if HostOutcome.UNASSESSED not in {control, injected}:
                 yield Pair(key.host, injection, control, injected), count
 
-    def paired_controls(self) -> Iterator[tuple[str, HostOutcome]]:
-        """Host and outcome of each assessed control that some assessed injected episode is paired with."""
-        used = {key for key, _, injected in self.injected if injected is not HostOutcome.UNASSESSED}
-        for key, outcome in self.controls.items():
-            if key in used and outcome is not HostOutcome.UNASSESSED:
-                yield key.host, outcome
+    def transitions(self) -> Counter[tuple[HostOutcome, HostOutcome]]:
+        """Injected episodes by their control's and their own host outcome; no control is an unassessed one."""
+        found: Counter[tuple[HostOutcome, HostOutcome]] = Counter()
+        for (key, _, injected), count in self.injected.items():
+            found[self.controls.get(key, HostOutcome.UNASSESSED), injected] += count
+        return found
 
     def tally(self, metric: "Metric", category: str | None = None) -> Tally:
         """Good, bad and unknown episodes of a metric, over all or one injection category."""

@@ -7,7 +7,7 @@ overlap with the units' own words says what. It is measured on a labelled set (`
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -88,7 +88,7 @@ def detect_refusals(text: str, units: Sequence[InstructionUnit]) -> tuple[Refusa
         _Sentence(said[start:end][:MAX_SENTENCE].casefold(), spoken[start:end][:MAX_SENTENCE], reasoned)
         for start, end in sentences(said)
     ]
-    subjects = _subjects(units, rules)
+    subjects = cache(lambda: _subjects(units, rules))  # read only once something is refused, which is rare
     return tuple(
         RefusalEvent(unit.id if unit else UNATTRIBUTED, unit.provenance if unit else None, quote)
         for unit, quote in islice(_refusing(around, subjects, rules), MAX_EVENTS)
@@ -96,7 +96,7 @@ def detect_refusals(text: str, units: Sequence[InstructionUnit]) -> tuple[Refusa
 
 
 def _refusing(
-    around: Sequence[_Sentence], subjects: Sequence[_Subject], rules: _Rules
+    around: Sequence[_Sentence], subjects: Callable[[], Sequence[_Subject]], rules: _Rules
 ) -> Iterator[tuple[InstructionUnit | None, str]]:
     for index, sentence in enumerate(around):
         found = _strong(sentence, rules)
@@ -104,7 +104,7 @@ def _refusing(
         found = found or _weak(sentence, rules)
         if found is None:
             continue
-        unit = _aimed_at(around, index, subjects, rules)
+        unit = _aimed_at(around, index, subjects(), rules)
         if weak and (unit is None or unit.provenance in _OWN_SIDE):
             continue
         yield unit, sentence.whole.strip()[:MAX_QUOTE]

@@ -78,6 +78,17 @@ class ContaminationLedger:
         """Completed controls less completed injected episodes; equals the sum of `delta` over `LOSSES`."""
         return -self.delta(HostOutcome.COMPLETED)
 
+    def counts(self) -> Mapping[str, int]:
+        """The ledger in whole pairs.
+
+        Keys: ``u0_paired``, ``u1_paired``, ``refused``, ``failed``, ``partial``, where u0_paired - u1_paired =
+        refused + failed + partial; ``pairs`` and ``unknown_pairs``.
+        """
+        completed = HostOutcome.COMPLETED
+        utility = {"u0_paired": self.control(completed), "u1_paired": self.injected(completed)}
+        losses = {outcome.value: self.delta(outcome) for outcome in LOSSES}
+        return {**utility, **losses, "pairs": self.pairs, "unknown_pairs": self.unknown}
+
     def shares(self) -> Mapping[str, Fraction]:
         """The ledger as exact shares of pairs; empty where no pair was assessed.
 

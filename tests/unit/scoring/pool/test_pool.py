@@ -12,7 +12,7 @@ from agent_litmus.records.probe import Condition
 from agent_litmus.records.session import Delivery
 from agent_litmus.records.stored import StoredEpisode
 from agent_litmus.scoring.pool import slots
-from agent_litmus.scoring.pool.figures import estimates_of, ledger_of, litmus_of, recorded_of, split_of
+from agent_litmus.scoring.pool.figures import estimates_of, fates_of, ledger_of, litmus_of, recorded_of, split_of
 from agent_litmus.scoring.pool.pool import pool_of
 from agent_litmus.scoring.pool.view import PoolView
 
@@ -178,3 +178,19 @@ def test_groups_of_many_labels_are_told_apart() -> None:
 
     view = view_of(list(many()))
     assert (len(view.probes), view.episodes, ledger_of(view).pairs) == (6000, 6000, 3000)
+
+
+def test_an_attempt_is_no_clean_win_and_an_open_axis_is_counted_apart() -> None:
+    view = view_of(
+        [
+            control(),
+            injected(),
+            injected(injection="i2", injected_outcome=InjectedOutcome.ATTEMPTED),
+            injected(
+                injection="i3", injected_outcome=InjectedOutcome.EXECUTED, host_outcome=HostOutcome.UNASSESSED
+            ),
+            injected(injection="i4", injected_outcome=InjectedOutcome.EXECUTED, host_outcome=HostOutcome.FAILED),
+        ]
+    )
+    assert fates_of(view) == {"clean_win": 1, "lost": 0, "both_done": 1, "hijacked": 1, "unassessed": 1}
+    assert split_of(view)["pairs"] == 3
