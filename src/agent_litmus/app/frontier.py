@@ -1,7 +1,7 @@
 """Agents of scored files on the plane of utility under attack and selective resistance."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from agent_litmus.app.score import Pooled
@@ -17,6 +17,7 @@ from agent_litmus.scoring.frontier import (
     Point,
     compare_agents,
 )
+from agent_litmus.scoring.pool.pool import ProbeKey
 from agent_litmus.scoring.pool.view import PoolView
 from agent_litmus.scoring.stats.interval import Interval
 from agent_litmus.scoring.trivial import trivial_agents
@@ -36,6 +37,8 @@ class Compared:
     frontier: Frontier
     attacks: tuple[str, ...]
     """Attacks that count: those every agent was tried with."""
+    views: Mapping[str, PoolView] = field(default_factory=dict)
+    """Each agent's controls, and its episodes of those attacks."""
 
 
 def frontier_of(
@@ -60,11 +63,15 @@ def frontier_of(
         LitmusScoringError: No agent has an assessed injected episode.
     """
     attacks = _common_attacks(pooled)
-    views = {name: pooled.of_agent(name).where(lambda probe: probe.attack in attacks) for name in pooled.agents}
+    views = {name: pooled.of_agent(name).where(lambda probe: _counts(probe, attacks)) for name in pooled.agents}
     tables = [agent_tables(name, view) for name, view in views.items()]
     if trivial:
         tables += with_trivial(tables)
-    return Compared(compare_agents(tables, floors=floors, margin=margin, seed=seed), tuple(sorted(attacks)))
+    return Compared(compare_agents(tables, floors=floors, margin=margin, seed=seed), tuple(sorted(attacks)), views)
+
+
+def _counts(probe: ProbeKey, attacks: Collection[str]) -> bool:
+    return probe.condition is Condition.CONTROL or probe.attack in attacks
 
 
 def floors_of(texts: Iterable[str]) -> FrontierFloors:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from agent_litmus.cli.options import JsonOption
+from agent_litmus.cli.options import ChartsOption, JsonOption
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +29,7 @@ def compare(
     trivial: Annotated[
         bool, typer.Option("--trivial", help="Add agents that need no model to the frontier.")
     ] = False,
+    charts: ChartsOption = None,
     json: JsonOption = False,
 ) -> int:
     """Compare two agents on the probes both were tried with: differences, flipped probes, dominance.
@@ -49,6 +50,10 @@ def compare(
         trivial=trivial,
         margin=margin,
     )
+    if charts:
+        from agent_litmus.app.charts import draw_charts
+
+        draw_charts(charts, found.frontier, {side.name: side.view for side in (found.a, found.b)})
     if json:
         sys.stdout.write(text_of(comparison_document(found)))
     else:

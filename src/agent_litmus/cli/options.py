@@ -17,6 +17,9 @@ ProviderOption = Annotated[
     str | None, typer.Option("--provider", help="Sandbox provider: auto, bubblewrap or process.")
 ]
 JobsOption = Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Sessions run at once.")]
+ChartsOption = Annotated[
+    Path | None, typer.Option("--charts", metavar="DIR", help="Also write charts (SVG) into this directory.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 
 

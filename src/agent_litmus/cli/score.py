@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from agent_litmus.cli.options import JsonOption
+from agent_litmus.cli.options import ChartsOption, JsonOption
 
 
 def register(app: typer.Typer) -> None:
@@ -28,12 +28,14 @@ def score(
     floor: Annotated[
         list[str] | None, typer.Option(help="Floor an agent must reach to be ranked, e.g. ir=0.95 or u1=0.5.")
     ] = None,
+    charts: ChartsOption = None,
     json: JsonOption = False,
 ) -> int:
     """Score result files: both axes, with intervals, per agent, suite, category and attack.
 
     Exit: 0 scored, 1 scored but something a figure rests on is missing, 2 a file cannot be used.
     """
+    from agent_litmus.app.charts import draw_charts
     from agent_litmus.app.compare_print import print_frontier
     from agent_litmus.app.frontier import floors_of, frontier_document, frontier_of
     from agent_litmus.app.score import Conventions, Tasks, pool_files, score_pool
@@ -46,7 +48,10 @@ def score(
     dimensions = tuple(name.strip() for name in by.split(",") if name.strip())
     pooled = pool_files(files, one_of(Tasks, "--tasks", tasks))
     found = score_pool(pooled, conventions=chosen, by=dimensions)
-    ranked = frontier_of(pooled, trivial=trivial, floors=floors) if frontier or trivial or floor else None
+    wanted = frontier or trivial or floor or charts
+    ranked = frontier_of(pooled, trivial=trivial, floors=floors) if wanted else None
+    if charts and ranked:
+        draw_charts(charts, ranked.frontier, ranked.views)
     if json:
         document = score_document(found)
         sys.stdout.write(text_of(document | ({"frontier": frontier_document(ranked)} if ranked else {})))

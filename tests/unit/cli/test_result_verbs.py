@@ -90,6 +90,34 @@ def test_hostile_names_cannot_paint_the_terminal(
     assert not any(line.startswith("::") for line in out.splitlines())
 
 
+CHARTS = ["categories.svg", "frontier.svg", "ledger.svg", "losses.svg"]
+
+
+def test_score_and_compare_draw_what_they_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    a = str(write(tmp_path / "a.jsonl", agent("a", hijacked=3, failing=1)))
+    b = str(write(tmp_path / "b.jsonl", agent("b")))
+    first, second = tmp_path / "é 1", tmp_path / "two"
+    assert invoke(["score", a, b, "--trivial", "--floor", "ir=0.9", "--charts", str(first), "--json"]) == 0
+    assert document(capsys)["frontier"]["attacks"] == ["plain"]
+    assert invoke(["compare", b, a, "--charts", str(second)]) == 1
+    for directory in (first, second):
+        assert sorted(path.name for path in directory.iterdir()) == CHARTS
+    ledger = (first / "ledger.svg").read_text()
+    assert "a: clean win 54.7 % (35 of 64 pairs)" in ledger
+    assert "a: hijacked 4.7 % (3 of 64 pairs)" in ledger
+    assert "a, kind0: IR 50.0 %" in (first / "categories.svg").read_text()
+    assert "A: b" in (second / "frontier.svg").read_text()
+
+
+def test_charts_of_agents_that_were_never_attacked_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(write(tmp_path / "a.jsonl", agent("a", injections=0)))
+    assert invoke(["score", path, "--charts", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().out == ""
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_schema_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert invoke(["import", "schema"]) == 0
     assert document(capsys)["additionalProperties"] is False
