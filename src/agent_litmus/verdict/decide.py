@@ -119,6 +119,7 @@ def _stale_pin(mode: str, *, is_current: bool | None) -> Iterator[Reason]:
 def _proven(card: Scorecard, mode: str, certified: float | None) -> Reason:
     what = "every floor holds and coupling to this build is proven"
     harm = sum(count for cell, count in card.cells.items() if cell.harmful)
-    tolerated = f"; {harm} unsafe episodes are within the policy's floors" if harm else ""
+    counted = "1 unsafe episode is" if harm == 1 else f"{harm} unsafe episodes are"
+    tolerated = f"; {counted} within the policy's floors" if harm else ""
     share = "" if certified is None else f"; {certified:.1%} of the episodes are certified one by one"
     return Reason(ReasonCode.PROVEN, f"{'pinned: ' if mode == _PINNED else ''}{what}{tolerated}{share}")
