@@ -42,7 +42,7 @@ def test_variables_with_a_fixed_value_are_given_with_it() -> None:
 
 
 def test_what_the_sandbox_adds_is_named() -> None:
-    for name in environment(Launch(("true",), {}), "/home", "/workspace", "/tmp"):  # noqa: S108  only compared
+    for name in environment(Launch(("true",), {}), "/home", "/workspace", "/tmp"):
         assert f"`{name}`" in PAGE, name
 
 
