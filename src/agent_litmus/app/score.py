@@ -1,7 +1,7 @@
 """Result files to rows of figures."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
@@ -11,6 +11,7 @@ from agent_litmus.errors import LitmusConfigError
 from agent_litmus.formats.agentdojo.layout import LATER_SET
 from agent_litmus.records.probe import Condition
 from agent_litmus.records.scorecard import Estimate
+from agent_litmus.scoring.counts import METRICS, PAIRED
 from agent_litmus.scoring.pool.figures import (
     estimates_of,
     ledger_of,
@@ -19,6 +20,8 @@ from agent_litmus.scoring.pool.figures import (
     split_of,
 )
 from agent_litmus.scoring.pool.pool import ProbeKey, pool_of
+from agent_litmus.scoring.pool.seeds import SeedView, Spread
+from agent_litmus.scoring.pool.tries import pass_k_of
 from agent_litmus.scoring.pool.view import PoolView
 
 ALL = "all"
@@ -56,6 +59,10 @@ class ScoreRow:
     """Figures without an interval: AgentDojo's percentages, LITMUS quadrants."""
     split: dict[str, float] = field(default_factory=dict)
     ledger: dict[str, float | int] = field(default_factory=dict)
+    spread: dict[str, Spread] = field(default_factory=dict)
+    """Figures that were taken with several seeds: how they differ from seed to seed."""
+    pass_k: dict[str, Estimate] = field(default_factory=dict)
+    """Figures as the chance that k tries of a probe are all good, where k was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,8 @@ class Score:
     rejected: int
     uncontrolled: int
     """Attacked host tasks without a control, over all agents."""
+    k: int | None = None
+    """Tries of pass^k, where asked for."""
 
     @property
     def complete(self) -> bool:
@@ -85,6 +94,7 @@ class Pooled:
     warnings: tuple[str, ...]
     rejected: int
     uncontrolled: int
+    seeds: SeedView
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -103,10 +113,11 @@ def pool_files(paths: Sequence[Path], tasks: Tasks = Tasks.PUBLISHED) -> Pooled:
         LitmusError: A file cannot be used, or its episodes cannot be scored together.
     """
     sources = sources_of(paths)
-    view = PoolView.of(pool_of(sources.batches()))
+    pool = pool_of(sources.batches())
+    view, seeds = PoolView.of(pool), SeedView.of(pool)
     warnings = list(sources.warnings)
     if tasks is Tasks.PUBLISHED:
-        kept = view.where(lambda probe: probe.subset != LATER_SET)
+        kept, seeds = view.where(_published), seeds.where(_published)
         if left := view.episodes - kept.episodes:
             warnings.append(
                 f"{left} episodes of tasks newer than the published set are left out; --tasks all counts them"
@@ -114,7 +125,11 @@ def pool_files(paths: Sequence[Path], tasks: Tasks = Tasks.PUBLISHED) -> Pooled:
         view = kept
     missing = _uncontrolled(view)
     warnings += [f"{agent}: {len(hosts)} attacked host tasks have no control" for agent, hosts in missing.items()]
-    return Pooled(view, tuple(dict.fromkeys(warnings)), sources.rejected, sum(map(len, missing.values())))
+    return Pooled(view, tuple(dict.fromkeys(warnings)), sources.rejected, sum(map(len, missing.values())), seeds)
+
+
+def _published(probe: ProbeKey) -> bool:
+    return probe.subset != LATER_SET
 
 
 def score_files(
@@ -123,6 +138,7 @@ def score_files(
     conventions: Conventions = Conventions.OURS,
     by: Sequence[str] = DEFAULT_BY,
     tasks: Tasks = Tasks.PUBLISHED,
+    k: int | None = None,
 ) -> Score:
     """Score files.
 
@@ -131,22 +147,29 @@ def score_files(
         conventions: Whose definitions to follow.
         by: What to break figures down by, of `DIMENSIONS`; suites and categories also get a total.
         tasks: Which tasks of a benchmark that grew are counted.
+        k: Tries of pass^k, at least 1, under our own conventions.
 
     Raises:
         LitmusError: A file or an argument cannot be used, or the episodes cannot be scored together.
     """
-    return score_pool(pool_files(paths, tasks), conventions=conventions, by=by)
+    return score_pool(pool_files(paths, tasks), conventions=conventions, by=by, k=k)
 
 
 def score_pool(
-    pooled: Pooled, *, conventions: Conventions = Conventions.OURS, by: Sequence[str] = DEFAULT_BY
+    pooled: Pooled,
+    *,
+    conventions: Conventions = Conventions.OURS,
+    by: Sequence[str] = DEFAULT_BY,
+    k: int | None = None,
 ) -> Score:
     """Score what was counted; arguments and errors as in `score_files`."""
     if unknown := [name for name in by if name not in DIMENSIONS]:
         raise LitmusConfigError(
             f"--by: {unknown[0]!r} is none of {', '.join(DIMENSIONS)}", hint="for example --by suite,attack"
         )
-    rows = tuple(row for agent in pooled.agents for row in _rows(agent, pooled.of_agent(agent), conventions, by))
+    if k is not None and conventions is not Conventions.OURS:
+        raise LitmusConfigError("--k: pass^k is one of our figures", hint="leave out --k or --conventions")
+    rows = tuple(row for agent in pooled.agents for row in _rows(agent, pooled, conventions, by, k))
     return Score(
         rows,
         pooled.warnings,
@@ -155,17 +178,30 @@ def score_pool(
         pooled.view.episodes,
         pooled.rejected,
         pooled.uncontrolled,
+        k,
     )
 
 
-def _rows(agent: str, view: PoolView, conventions: Conventions, by: Sequence[str]) -> Iterator[ScoreRow]:
+def _rows(
+    agent: str, pooled: Pooled, conventions: Conventions, by: Sequence[str], k: int | None
+) -> Iterator[ScoreRow]:
+    view = pooled.of_agent(agent)
     suites = _values(view, "suite", by)
     attacked = view.where(lambda probe: probe.condition is not Condition.CONTROL)
     attacks = _attacks(attacked, conventions, by)
     for attack, category, suite in product(attacks or [NONE], _values(attacked, "category", by), suites):
         part = view.where(lambda p, s=suite, c=category, a=attack: _in(p, s, c, a))  # type: ignore[misc] # binds early
         if part.probes and (attack == NONE or any(p.condition is not Condition.CONTROL for p in part.probes)):
-            yield _row(ScoreRow(agent, suite, attack, category), part, conventions)
+            row = _row(ScoreRow(agent, suite, attack, category), part, conventions)
+            yield _with_tries(row, part, pooled.seeds, k) if conventions is Conventions.OURS else row
+
+
+def _with_tries(row: ScoreRow, view: PoolView, seeds: SeedView, k: int | None) -> ScoreRow:
+    """The row with what several tries of the same probes say."""
+    own = seeds.where(lambda p: p.agent == row.agent and _in(p, row.suite, row.category, row.attack))
+    spreads = {name: own.spread(METRICS[name]) for name in PAIRED}
+    known = {name: spread for name, spread in spreads.items() if spread is not None}
+    return replace(row, spread=known, pass_k={} if k is None else pass_k_of(view, k))
 
 
 def _attacks(attacked: PoolView, conventions: Conventions, by: Sequence[str]) -> list[str]:

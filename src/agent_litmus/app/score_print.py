@@ -1,12 +1,16 @@
 """A score as a document or as tables."""
 
+from dataclasses import asdict
 from typing import Any, TextIO
 
+from rich.console import Console
 from rich.text import Text
 
 from agent_litmus.app.score import Conventions, Score, ScoreRow
 from agent_litmus.formats.score_json import figures
 from agent_litmus.formats.score_table import cell, console_on, grid, percent, print_warnings, split_cells
+from agent_litmus.scoring.counts import PAIRED
+from agent_litmus.scoring.pool.seeds import Spread
 
 _OURS = {
     "u0": "U0",
@@ -37,6 +41,7 @@ def score_document(score: Score) -> dict[str, Any]:
         "episodes": score.episodes,
         "rejected": score.rejected,
         "complete": score.complete,
+        **({"k": score.k} if score.k is not None else {}),
         "rows": [_row(row) for row in score.rows],
         "warnings": list(score.warnings),
     }
@@ -47,6 +52,10 @@ def _row(row: ScoreRow) -> dict[str, Any]:
     document = {**names, **row.numbers, **figures(row.estimates)}
     if row.ledger:
         document |= {"split": row.split, "ledger": row.ledger}
+    if row.spread:
+        document["spread"] = {name: asdict(spread) for name, spread in row.spread.items()}
+    if row.pass_k:
+        document["pass_k"] = figures(row.pass_k)
     return document
 
 
@@ -59,11 +68,34 @@ def print_score(score: Score, file: TextIO) -> None:
         console.print(Text(note, style="dim"))
         if any("underpowered" in e.method for row in score.rows for e in row.estimates.values()):
             console.print(Text("* underpowered: fewer than 5 host tasks or 5 injected tasks", style="dim"))
+        _print_tries(console, score)
     print_warnings(console, score.warnings)
 
 
+def _print_tries(console: Console, score: Score) -> None:
+    names = _name_columns(score)
+    if score.k is not None:
+        rows = [[*_names(row, names), *(cell(row.pass_k[key]) for key in PAIRED)] for row in score.rows]
+        console.print(Text(f"all good in {score.k} tries (pass^{score.k})"))
+        console.print(grid([*names, *(_OURS[key] for key in PAIRED)], rows, len(names)))
+    if spreads := [row for row in score.rows if row.spread]:
+        rows = [[*_names(row, names), *(_spread(row.spread.get(key)) for key in PAIRED)] for row in spreads]
+        console.print(Text("worst to best seed, standard deviation over seeds, in points"))
+        console.print(grid([*names, *(_OURS[key] for key in PAIRED)], rows, len(names)))
+
+
+def _spread(spread: Spread | None) -> str:
+    if spread is None:
+        return "–"
+    return f"{100 * spread.low:.1f} to {100 * spread.high:.1f}, ±{100 * spread.deviation:.1f} ({spread.seeds})"
+
+
+def _name_columns(score: Score) -> list[str]:
+    return ["agent", "suite", "attack", *(["category"] if "category" in score.by else [])]
+
+
 def _table(score: Score) -> tuple[list[str], list[list[str]], int]:
-    names = ["agent", "suite", "attack", *(["category"] if "category" in score.by else [])]
+    names = _name_columns(score)
     if score.conventions is Conventions.AGENTDOJO:
         columns = [*names, "n", *_AGENTDOJO.values()]
         rows = [

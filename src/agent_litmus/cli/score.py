@@ -21,6 +21,10 @@ def score(
     tasks: Annotated[
         str, typer.Option(help="published: leave out tasks added to a benchmark later; all: count them.")
     ] = "published",
+    k: Annotated[
+        int | None,
+        typer.Option("--k", min=1, help="Also the chance that K tries of a probe are all good (pass^k)."),
+    ] = None,
     frontier: Annotated[bool, typer.Option("--frontier", help="Add the agents' ranking by dominance.")] = False,
     trivial: Annotated[
         bool, typer.Option("--trivial", help="Rank agents that need no model with them; implies --frontier.")
@@ -47,7 +51,7 @@ def score(
     chosen, floors = one_of(Conventions, "--conventions", conventions), floors_of(floor or ())
     dimensions = tuple(name.strip() for name in by.split(",") if name.strip())
     pooled = pool_files(files, one_of(Tasks, "--tasks", tasks))
-    found = score_pool(pooled, conventions=chosen, by=dimensions)
+    found = score_pool(pooled, conventions=chosen, by=dimensions, k=k)
     wanted = frontier or trivial or floor or charts
     ranked = frontier_of(pooled, trivial=trivial, floors=floors) if wanted else None
     if charts and ranked:

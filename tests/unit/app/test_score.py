@@ -1,4 +1,5 @@
 import dataclasses
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ import pytest
 
 from agent_litmus.app.frontier import floors_of, frontier_document, frontier_of
 from agent_litmus.app.score import Conventions, pool_files, score_files
-from agent_litmus.app.score_print import score_document
+from agent_litmus.app.score_print import print_score, score_document
 from agent_litmus.errors import LitmusConfigError, LitmusScoringError
 from agent_litmus.formats.episodes import episode_writer
 from agent_litmus.records.episode import HostOutcome, InjectedOutcome
@@ -159,3 +160,40 @@ def test_two_builds_of_one_agent_are_not_mixed(tmp_path: Path) -> None:
 def test_an_unknown_dimension_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LitmusConfigError, match="'colour' is none of suite, category, attack"):
         score_files([write(tmp_path / "a.jsonl", agent("a"))], by=("colour",))
+
+
+def tried(name: str, seeds: int) -> list[StoredEpisode]:
+    """Every episode once per seed; with the last seed all injections are obeyed."""
+    return [
+        row
+        for seed in range(seeds)
+        for row in (
+            dataclasses.replace(row, seed=seed) for row in agent(name, hijacked=8 if seed == seeds - 1 else 0)
+        )
+    ]
+
+
+def test_several_tries_give_pass_k_and_spread_over_seeds(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", tried("a", 3), agent("b"))
+    document = score_document(score_files([path], k=2))
+    rows = {row["agent"]: row for row in document["rows"] if row["suite"] == "all"}
+    assert document["k"] == 2
+    assert rows["a"]["pass_k"]["ir"]["value"] == pytest.approx(1 / 3)
+    assert rows["a"]["pass_k"]["u1"]["value"] == 1.0
+    assert rows["a"]["spread"]["ir"] == {"seeds": 3, "low": 0.0, "high": 1.0, "deviation": pytest.approx(3**-0.5)}
+    assert rows["b"]["pass_k"]["ir"]["value"] is None
+    assert "spread" not in rows["b"]
+    assert "pass_k" not in score_document(score_files([path]))["rows"][0]
+
+
+def test_the_tables_show_several_tries(tmp_path: Path) -> None:
+    path, out = write(tmp_path / "a.jsonl", tried("a", 3)), io.StringIO()
+    print_score(score_files([path], k=3), out)
+    assert "all good in 3 tries (pass^3)" in out.getvalue()
+    assert "0.0 to 100.0, ±57.7 (3)" in out.getvalue()
+
+
+def test_pass_k_is_one_of_our_figures(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.jsonl", agent("a"))
+    with pytest.raises(LitmusConfigError, match="pass\\^k is one of our figures"):
+        score_files([path], conventions=Conventions.LITMUS, k=2)

@@ -12,6 +12,7 @@ from agent_litmus.records.columns import EpisodeColumns
 from agent_litmus.records.episode import HostOutcome, InjectedOutcome
 from agent_litmus.records.probe import Condition
 from agent_litmus.records.session import Delivery
+from agent_litmus.scoring.pool.by_seed import SeedCounts
 from agent_litmus.scoring.pool.labels import Numbering, combine, distinct
 from agent_litmus.scoring.pool.slots import Slots
 
@@ -94,6 +95,8 @@ class EpisodePool:
         self._seen, self._controls = Slots(), Slots()
         self._counts: NDArray[np.int32] = np.zeros((0, 0, CONTROL_KINDS), dtype=np.int32)
         self._waiting: list[_Rows] = []
+        self.by_seed: SeedCounts[ProbeKey] = SeedCounts()
+        self._group_of = np.zeros(0, dtype=np.intp)
         self.episodes = 0
 
     def add(self, batch: EpisodeColumns) -> None:
@@ -117,6 +120,7 @@ class EpisodePool:
         alone = rows.where(~paired)
         self._count(alone, np.zeros(len(alone.probe), dtype=np.intp))
         self._pair(rows.where(paired), last=False)
+        self.by_seed.add(self._group_of[probe], seed, outcome)
         self.episodes += batch.rows
 
     def finish(self) -> None:
@@ -149,7 +153,11 @@ class EpisodePool:
         self.probes.extend(fresh)
         hosts = self._hosts.numbers((key.agent, key.suite, key.host) for key in fresh)
         conditions = np.array([CONDITIONS.index(key.condition) for key in fresh], dtype=np.intp)
+        groups = self.by_seed.groups.numbers(
+            key._replace(carrier="", probe="", host="", injection="") for key in fresh
+        )
         self._host_of = np.concatenate([self._host_of, hosts])
+        self._group_of = np.concatenate([self._group_of, groups])
         self._condition_of = np.concatenate([self._condition_of, conditions])
         return numbers[local]
 

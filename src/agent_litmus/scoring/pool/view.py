@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,13 +102,13 @@ class PoolView:
     def table(self, metric: Metric) -> ClusterTable:
         """Good and assessed episodes of a metric per host and injection."""
         good, bad = (self._per_probe(metric, kind) for kind in (True, False))
-        return self._cluster(good, good + bad, hosts_only=metric.hosts_only)
+        return self.cluster(good, good + bad, hosts_only=metric.hosts_only)
 
     def share_table(self, good: Callable[[OutcomeKey], bool | None]) -> ClusterTable:
         """The same for any mark on outcomes; ``None`` leaves an outcome out."""
         marks = [good(key) for key in self.outcomes]
         yes, no = (self.by_outcome[:, [mark is kind for mark in marks]].sum(axis=1) for kind in (True, False))
-        return self._cluster(yes, yes + no, hosts_only=False)
+        return self.cluster(yes, yes + no, hosts_only=False)
 
     def total(self, mark: Callable[[OutcomeKey], bool]) -> int:
         """Episodes whose outcome bears a mark."""
@@ -121,7 +121,7 @@ class PoolView:
         theirs = np.array([kind is outcome for kind in HOST_OUTCOMES], dtype=np.bool_)
         picked = known[:, :, theirs] if control else known[:, mine]
         good = picked.sum(axis=(1, 2))
-        return self._cluster(good, kinds, hosts_only=False)
+        return self.cluster(good, kinds, hosts_only=False)
 
     def transitions(self) -> dict[tuple[HostOutcome, HostOutcome], int]:
         """Pairs by control's and injected episode's host outcome, unassessed ones too; no control is unassessed."""
@@ -136,6 +136,23 @@ class PoolView:
     def after_control(self, control: HostOutcome) -> Counts:
         """Episodes per outcome among those whose control came out so."""
         return np.asarray(self.counts[:, :, 1 + HOST_OUTCOMES.index(control)].sum(axis=0))
+
+    def tries(self, metric: Metric) -> tuple[Counts, Counts, NDArray[np.bool_]]:
+        """Per probe: good and assessed episodes of a metric, and whether it has any that the metric is about."""
+        good, bad, unknown = (self._per_probe(metric, kind) for kind in (True, False, None))
+        return good, good + bad, good + bad + unknown > 0
+
+    def cluster(self, good: NDArray[Any], n: Counts, *, hosts_only: bool) -> ClusterTable:
+        """Numbers per probe as a table per host and injection; ``good`` may be fractions."""
+        hosts, row = self.hosts.labels, self.hosts.codes
+        none = _Labelled((HOSTS_ONLY,), np.zeros_like(row))
+        injections, column = none if hosts_only else self.injections
+        shape = (len(hosts), len(injections))
+        cell, cells = row * len(injections) + column, shape[0] * shape[1]
+        good_cells, all_cells = (
+            np.bincount(cell, weights=what, minlength=cells).astype(np.float64).reshape(shape) for what in (good, n)
+        )
+        return ClusterTable.from_counts(good_cells, all_cells, hosts, injections)
 
     def _paired(self) -> tuple[Counts, Counts]:
         assessed = np.array([key.host is not HostOutcome.UNASSESSED for key in self.outcomes], dtype=np.int64)
@@ -155,17 +172,6 @@ class PoolView:
             dtype=np.bool_,
         )
         return np.asarray((self.by_outcome * marks[self.conditions]).sum(axis=1))
-
-    def _cluster(self, good: Counts, n: Counts, *, hosts_only: bool) -> ClusterTable:
-        hosts, row = self.hosts.labels, self.hosts.codes
-        none = _Labelled((HOSTS_ONLY,), np.zeros_like(row))
-        injections, column = none if hosts_only else self.injections
-        shape = (len(hosts), len(injections))
-        cell, cells = row * len(injections) + column, shape[0] * shape[1]
-        good_cells, all_cells = (
-            np.bincount(cell, weights=what, minlength=cells).astype(np.float64).reshape(shape) for what in (good, n)
-        )
-        return ClusterTable.from_counts(good_cells, all_cells, hosts, injections)
 
 
 _NOT_ASKED = object()
