@@ -26,6 +26,8 @@ def play(page: Path, folder: Path) -> int:
                 text = target.read_text()
                 assert body in text, f"{page.name}: the lines to take out are not in {target.name}"
                 target.write_text(text.replace(body, ""))
+            elif "append" in options:
+                target.write_text(target.read_text() + "\n" + body)
             else:
                 target.write_text(body)
         elif language == "console":
@@ -47,3 +49,8 @@ def run(command: str, expected: int, folder: Path, page: Path) -> None:
 def test_the_tutorial_does_what_it_says(tmp_path: Path, bubblewrap: Callable[[], None]) -> None:
     bubblewrap()
     assert play(DOCS / "tutorial/first-run.md", tmp_path) == 5
+
+
+def test_the_suite_that_is_built_step_by_step_is_fit(tmp_path: Path, bubblewrap: Callable[[], None]) -> None:
+    bubblewrap()
+    assert play(DOCS / "how-to/write-a-suite.md", tmp_path) == 2
