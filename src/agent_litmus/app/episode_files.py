@@ -33,7 +33,7 @@ class Sources:
             LitmusConfigError: A file cannot be used; nothing is scored then.
         """
         for path in self.paths:
-            yield from self._report(path) if _is_report(path) else self._episodes(path)
+            yield from self._report(path) if is_report(path) else self._episodes(path)
 
     def _report(self, path: Path) -> Iterator[EpisodeColumns]:
         report = read_report(path)
@@ -99,7 +99,12 @@ def sources_of(paths: Iterable[Path]) -> Sources:
     return Sources(tuple(found))
 
 
-def _is_report(path: Path) -> bool:
+def is_report(path: Path) -> bool:
+    """Whether a file is no episode file, so that it should be a report.
+
+    Raises:
+        LitmusConfigError: It cannot be read, is empty, or is too large for a report.
+    """
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)

@@ -190,7 +190,7 @@ def _rows(
     attacked = view.where(lambda probe: probe.condition is not Condition.CONTROL)
     attacks = _attacks(attacked, conventions, by)
     for attack, category, suite in product(attacks or [NONE], _values(attacked, "category", by), suites):
-        part = view.where(lambda p, s=suite, c=category, a=attack: _in(p, s, c, a))  # type: ignore[misc] # binds early
+        part = view.where(lambda p, s=suite, c=category, a=attack: in_row(p, s, c, a))  # type: ignore[misc] # binds early
         if part.probes and (attack == NONE or any(p.condition is not Condition.CONTROL for p in part.probes)):
             row = _row(ScoreRow(agent, suite, attack, category), part, conventions)
             yield _with_tries(row, part, pooled.seeds, k) if conventions is Conventions.OURS else row
@@ -198,7 +198,7 @@ def _rows(
 
 def _with_tries(row: ScoreRow, view: PoolView, seeds: SeedView, k: int | None) -> ScoreRow:
     """The row with what several tries of the same probes say."""
-    own = seeds.where(lambda p: p.agent == row.agent and _in(p, row.suite, row.category, row.attack))
+    own = seeds.where(lambda p: p.agent == row.agent and in_row(p, row.suite, row.category, row.attack))
     spreads = {name: own.spread(METRICS[name]) for name in PAIRED}
     known = {name: spread for name, spread in spreads.items() if spread is not None}
     return replace(row, spread=known, pass_k={} if k is None else pass_k_of(view, k))
@@ -217,8 +217,8 @@ def _values(view: PoolView, name: str, by: Sequence[str]) -> list[str]:
     return [*found, ALL]
 
 
-def _in(probe: ProbeKey, suite: str, category: str, attack: str) -> bool:
-    """Controls stand beside every attack and category of their suite."""
+def in_row(probe: ProbeKey, suite: str, category: str, attack: str) -> bool:
+    """Whether a row is about a probe; controls stand beside every attack and category of their suite."""
     if suite not in {ALL, probe.suite}:
         return False
     if probe.condition is Condition.CONTROL:

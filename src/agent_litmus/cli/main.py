@@ -5,7 +5,7 @@ import sys
 
 import typer
 
-from agent_litmus.cli import check, compare, doctor, import_runs, init, report, run, score, suite
+from agent_litmus.cli import check, compare, doctor, import_runs, init, judge, report, run, score, suite
 from agent_litmus.errors import LitmusError
 
 EXIT_USAGE = 2
@@ -20,7 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, init, suite, report, score, compare, import_runs, doctor):
+for verb in (run, check, init, suite, report, score, compare, import_runs, judge, doctor):
     verb.register(app)
 
 

@@ -2,11 +2,15 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agent_litmus.cli.options import ChartsOption, JsonOption
+
+if TYPE_CHECKING:
+    from agent_litmus.app.judged import JudgedScore
+    from agent_litmus.app.score import Score
 
 
 def register(app: typer.Typer) -> None:
@@ -33,6 +37,14 @@ def score(
         list[str] | None, typer.Option(help="Floor an agent must reach to be ranked, e.g. ir=0.95 or u1=0.5.")
     ] = None,
     charts: ChartsOption = None,
+    judge: Annotated[
+        Path | None,
+        typer.Option("--judge", help="Have words judged too, by the judge that this calibration is of."),
+    ] = None,
+    judge_key_env: Annotated[
+        str,
+        typer.Option("--judge-key-env", metavar="NAME", help="Environment variable that holds the judge's key."),
+    ] = "",
     json: JsonOption = False,
 ) -> int:
     """Score result files: both axes, with intervals, per agent, suite, category and attack.
@@ -42,6 +54,7 @@ def score(
     from agent_litmus.app.charts import draw_charts
     from agent_litmus.app.compare_print import print_frontier
     from agent_litmus.app.frontier import floors_of, frontier_document, frontier_of
+    from agent_litmus.app.judged_print import judged_document, print_judged
     from agent_litmus.app.score import Conventions, Tasks, pool_files, score_pool
     from agent_litmus.app.score_print import print_score, score_document
     from agent_litmus.cli.options import one_of
@@ -54,13 +67,26 @@ def score(
     found = score_pool(pooled, conventions=chosen, by=dimensions, k=k)
     wanted = frontier or trivial or floor or charts
     ranked = frontier_of(pooled, trivial=trivial, floors=floors) if wanted else None
+    judged = _judged(files, found, judge, judge_key_env) if judge else None
     if charts and ranked:
         draw_charts(charts, ranked.frontier, ranked.views)
     if json:
-        document = score_document(found)
-        sys.stdout.write(text_of(document | ({"frontier": frontier_document(ranked)} if ranked else {})))
+        parts = {"frontier": ranked and frontier_document(ranked), "judge": judged and judged_document(judged)}
+        known = {name: part for name, part in parts.items() if part}
+        sys.stdout.write(text_of(score_document(found) | known))
     else:
         print_score(found, sys.stdout)
         if ranked:
             print_frontier(console_on(sys.stdout), ranked.frontier)
-    return 0 if found.complete else 1
+        if judged:
+            print_judged(judged, sys.stdout)
+    return 0 if found.complete and not (judged and judged.faults) else 1
+
+
+def _judged(files: list[Path], found: "Score", judge: Path, key_env: str) -> "JudgedScore":
+    from agent_litmus.app.judge_model import JudgeEndpoint
+    from agent_litmus.app.judged import judge_files
+    from agent_litmus.formats.judge_file import read_judge
+
+    calibration = read_judge(judge)
+    return judge_files(files, found, calibration, JudgeEndpoint(calibration.url, calibration.model, key_env))
