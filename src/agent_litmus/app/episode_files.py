@@ -7,13 +7,11 @@ from pathlib import Path
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.formats.episodes import open_episodes
 from agent_litmus.formats.episodes.document import FORMAT
-from agent_litmus.formats.json_report import read_report
+from agent_litmus.formats.json_report import MAX_REPORT, read_report
 from agent_litmus.records.columns import EpisodeColumns, columns_of
 from agent_litmus.records.episode import Episode
 from agent_litmus.records.stored import StoredEpisode
 
-MAX_REPORT = 1 << 30
-"""Bytes of the largest report that is read whole; episode files have no limit."""
 _HEAD = 4096
 _PARQUET = b"PAR1"
 

@@ -54,5 +54,5 @@ def invoke(arguments: list[str]) -> int:
 
 
 def _say(text: str, code: int) -> int:
-    sys.stderr.write(f"litmus: {text}\n")
+    sys.stderr.write(f"litmus: {text}\n".encode("utf-8", "backslashreplace").decode())  # names need not be text
     return code

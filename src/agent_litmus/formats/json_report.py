@@ -1,16 +1,21 @@
 """The JSON report: written whole or not at all, read strictly."""
 
+import dataclasses
 import json
+import math
 import os
 import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from agent_litmus.errors import LitmusConfigError
-from agent_litmus.records.report import EpisodeSection, Report
+from agent_litmus.records.report import REPORT_SCHEMA_VERSION, EpisodeSection, Report
 
+MAX_REPORT = 1 << 30
+"""Bytes of the largest report; it is read whole. Episode files have no limit."""
 _REPORT = TypeAdapter(Report)
 _SECTION = TypeAdapter(EpisodeSection)
 
@@ -63,16 +68,44 @@ def read_report(path: Path) -> Report:
     """Read a report.
 
     Raises:
-        LitmusConfigError: Missing, unreadable, not JSON, or not a report of this schema version.
+        LitmusConfigError: Missing, unreadable, too large, not JSON, not a report of this schema version, or with a
+            number that is not finite.
     """
     try:
-        return _REPORT.validate_json(path.read_bytes())
+        if path.stat().st_size > MAX_REPORT:
+            raise _bad(path, f"$: larger than {MAX_REPORT >> 30} GiB")
+        report = _REPORT.validate_json(path.read_bytes())
     except OSError as error:
         raise LitmusConfigError(f"{path}: cannot be read: {error.strerror}", hint="give a report.json") from error
     except ValidationError as error:
         first = error.errors()[0]
         where = "$." + ".".join(str(part) for part in first["loc"])
-        raise LitmusConfigError(
-            f"{path}: {where}: not a valid report: {first['msg']}",
-            hint="give the report.json that `litmus run` wrote, unchanged",
-        ) from error
+        raise _bad(path, f"{where}: not a valid report: {first['msg']}") from error
+    if report.schema_version != REPORT_SCHEMA_VERSION:
+        found = report.schema_version
+        raise _bad(path, f"$.schema_version: {found}, this version of litmus reads {REPORT_SCHEMA_VERSION}")
+    for place in _not_finite(report):
+        raise _bad(path, f"${place}: not a finite number")
+    return report
+
+
+def _bad(path: Path, what: str) -> LitmusConfigError:
+    return LitmusConfigError(f"{path}: {what}", hint="give the report.json that `litmus run` wrote, unchanged")
+
+
+def _not_finite(value: object) -> Iterator[str]:
+    """Where NaN or an infinity stands; JSON parsers let them through, and 1e999 is one."""
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            yield ""
+    elif isinstance(value, str | int | None):
+        return
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from (f".{name}{rest}" for rest in _not_finite(item))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from (f"[{index}]{rest}" for rest in _not_finite(item))
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from (f".{field.name}{rest}" for rest in _not_finite(getattr(value, field.name)))
