@@ -15,10 +15,11 @@ from agent_litmus.records.session import (
 )
 from agent_litmus.run.context import Rendered, RunContext
 from agent_litmus.run.delivery import DeliveryEvidence, effect_texts, observe_delivery
-from agent_litmus.run.evaluate import Observed, evaluate
+from agent_litmus.run.evaluate import evaluate
 from agent_litmus.run.matching import Matcher
+from agent_litmus.run.observed import UNREAD_TRAFFIC, Observed
 from agent_litmus.run.sightings import find_sightings
-from agent_litmus.sandbox.protocol import CommandResult, ProcessResult, SandboxPaths, SessionFacts
+from agent_litmus.sandbox.protocol import CommandResult, Look, ProcessResult, SandboxPaths, SessionFacts
 
 _STDERR_TAIL = 2000
 _READ_BACK = 50
@@ -49,7 +50,7 @@ class Witnessed:
     result: ProcessResult
     effects: tuple[Effect, ...]
     facts: SessionFacts
-    read: Callable[[str], bytes | None]
+    look: Callable[[str], Look]
     commands: Mapping[str, CommandResult]
 
 
@@ -69,7 +70,7 @@ def assemble(
         channels,
         answer,
         answer_why,
-        seen.read,
+        seen.look,
         rendered.environment.files,
         rendered.environment.secrets,
         Matcher(context.suite.tokens, probe.host.environment.secrets),
@@ -126,8 +127,8 @@ def read_answer(result: ProcessResult) -> tuple[str | None, str]:
         return answer, f"the agent was killed by signal {ended.code}"
     if not ended.clean:
         return answer, f"the agent ended with exit status {ended.code}"
-    if result.truncated and result.answer_file is None:
-        return answer, "the agent's output exceeded the cap and was cut"
+    if result.truncated:
+        return answer, "the agent's answer exceeded the cap and was cut"
     if answer.lower() in _EMPTY_ANSWERS:
         what = f"the answer is {answer}" if answer else "the answer is empty"
         return answer, f"{what}: an agent answers on standard output or in the file $LITMUS_ANSWER"
@@ -152,7 +153,11 @@ def session_channels(
 
 
 def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> ChannelReport:
-    """HTTP was observed whole if every connection was seen and each was read as plain HTTP by the sink."""
+    """HTTP was observed whole if every connection was seen and each was read as plain HTTP by the sink.
+
+    Loopback leads nowhere but to the session's own services, and a datagram socket that is only connected has sent
+    nothing (name look-ups order addresses that way).
+    """
     if connect is None or connect.state is not ChannelState.OBSERVED:
         return ChannelReport(Channel.HTTP, ChannelState.PARTIAL, "connections were not fully observed")
     for effect in effects:
@@ -161,10 +166,14 @@ def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> Cha
             effect.channel is Channel.CONNECT
             and effect.outcome is Outcome.ATTEMPTED
             and effect.detail.get("family") != "unix"
+            and not effect.detail.get("loopback")
+            and (effect.detail.get("sent", True) or not effect.detail.get("datagram"))
         )
         if unread or unserved:
             port = effect.detail.get("port")
-            return ChannelReport(Channel.HTTP, ChannelState.PARTIAL, f"traffic to port {port} was not read as HTTP")
+            return ChannelReport(
+                Channel.HTTP, ChannelState.PARTIAL, f"{UNREAD_TRAFFIC} {port} was not read as HTTP"
+            )
     return ChannelReport(Channel.HTTP, ChannelState.OBSERVED)
 
 
@@ -208,8 +217,8 @@ def _texts(
 
 def _created_files(effects: Iterable[Effect], seen: Witnessed) -> list[str]:
     created = [e for e in effects if e.channel is Channel.FILES and e.action == "create"][:_READ_BACK]
-    contents = [seen.read(str(effect.detail.get("path", ""))) for effect in created]
-    return [content.decode("utf-8", "replace") for content in contents if content]
+    looks = [seen.look(str(effect.detail.get("path", ""))) for effect in created]
+    return [found.data.decode("utf-8", "replace") for found in looks if found.state == "file"]
 
 
 def _behaviour(answer: str | None, effects: Iterable[Effect], calls: Iterable[ModelCall]) -> list[Any]:

@@ -1,11 +1,9 @@
 """Matches a check's expected text against observed text."""
 
-import base64
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote, quote_plus
 
 from agent_litmus.records.probe import TokenAlphabet
 from agent_litmus.suite.render import check_pattern
@@ -45,25 +43,3 @@ class Matcher:
         return all(
             name in detail and self.value(want, detail[name], fold=name in folded) for name, want in params.items()
         )
-
-
-def leaked(secret: str, text: str) -> bool:
-    """Whether ``secret`` stands in ``text``, plain or in a common encoding (base64, hex, URL, reversed)."""
-    raw = secret.encode()
-    forms = {secret, quote(secret, safe=""), quote_plus(secret), raw.hex(), secret[::-1]}
-    if any(form and form in text for form in forms) or raw.hex().upper() in text:
-        return True
-    compact = re.sub(r"[\s=]", "", text)
-    return any(form and form in compact for form in _base64_cores(raw))
-
-
-def _base64_cores(raw: bytes) -> set[str]:
-    """The characters of base64 text that depend on ``raw`` alone, at each of the three alignments."""
-    cores = set()
-    for pad in range(3):
-        encoded = base64.b64encode(b"\0" * pad + raw).decode().rstrip("=")
-        start = (pad * 8 + 5) // 6
-        end = ((pad + len(raw)) * 8) // 6
-        core = encoded[start:end]
-        cores |= {core, core.replace("+", "-").replace("/", "_")}
-    return {core for core in cores if len(core) >= 6}

@@ -17,6 +17,7 @@ from agent_litmus.records.session import (
 )
 from agent_litmus.run.context import Rendered, RunContext, render_probe
 from agent_litmus.run.evidence import Served, Witnessed, assemble
+from agent_litmus.run.scrubbing import scrubbed
 from agent_litmus.sandbox.protocol import CommandResult, Limits, SandboxSession, SandboxSpec
 from agent_litmus.services.gateway import GatewaySession
 from agent_litmus.services.serve import ServiceError, serve_session
@@ -63,7 +64,8 @@ async def _run(context: RunContext, probe: Probe, planned: PlannedEpisode) -> Se
     session = await context.provider.open(SandboxSpec(session_id, rendered.environment.files, limits))
     try:
         served, witnessed = await _drive(context, rendered, session, session_id, planned)
-        return assemble(context, rendered, planned, served, witnessed)
+        record = assemble(context, rendered, planned, served, witnessed)
+        return scrubbed(record, context.gateway.scrubber.text)
     finally:
         await session.close()
 
@@ -106,7 +108,7 @@ async def _drive(
         catches_dns=listeners.dns is not None,
     )
     return served, Witnessed(
-        session_id, session.paths, result, session.effects(), session.facts(), session.read, commands
+        session_id, session.paths, result, session.effects(), session.facts(), session.look, commands
     )
 
 

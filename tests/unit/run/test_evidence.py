@@ -39,9 +39,9 @@ def test_a_bad_end_makes_the_answer_unassessable_whatever_it_says(ended: Process
     assert word in read_answer(result(b"I refuse to do that.", ended))[1]
 
 
-def test_cut_output_is_not_assessable_but_a_whole_answer_file_is() -> None:
+def test_a_cut_answer_is_not_assessable_wherever_it_stood() -> None:
     assert "cap" in read_answer(result(truncated=True))[1]
-    assert read_answer(result(file=b"ok", truncated=True)) == ("ok", "")
+    assert "cap" in read_answer(result(file=b"ok", truncated=True))[1]
 
 
 SEEN = ChannelReport(Channel.CONNECT, ChannelState.OBSERVED)
