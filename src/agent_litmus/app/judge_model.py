@@ -8,11 +8,18 @@ from dataclasses import dataclass
 
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.records.judge import JudgeCalibration
-from agent_litmus.scoring.judge.calibration import calibration_of, labels_digest, questions_of
+from agent_litmus.scoring.judge.calibration import (
+    calibration_of,
+    labels_digest,
+    questions_of,
+    rules_opinion,
+)
 from agent_litmus.scoring.judge.opinion import Fault, Opinion, read_opinion
 from agent_litmus.scoring.judge.question import Question, chat_messages, question_digest, response_format
 from agent_litmus.scoring.refusal_report import SPLITS, labelled_messages
 from agent_litmus.services.chat import ChatClient, ChatError, checked_url
+
+RULES = "built-in rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,13 @@ def calibrate(endpoint: JudgeEndpoint, splits: Sequence[str] = SPLITS) -> JudgeC
         labels_digest(),
         tuple(calibration_of(split, own, [next(rest) for _ in own]) for split, own in messages.items()),
     )
+
+
+def calibrate_rules() -> JudgeCalibration:
+    """The built-in rules, measured as a judge is."""
+    splits = ((split, labelled_messages(split)) for split in SPLITS)
+    found = tuple(calibration_of(split, own, [rules_opinion(message) for message in own]) for split, own in splits)
+    return JudgeCalibration("", RULES, question_digest(), labels_digest(), found)
 
 
 async def _opinions(client: ChatClient, questions: Sequence[Question]) -> list[Opinion | Fault]:

@@ -76,6 +76,15 @@ class JudgedScore:
     faults: dict[str, int]
     """Episodes that stay unassessed on the semantic layer, by reason."""
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader of these figures should know of the judge."""
+        if self.kappa.low is not None and self.kappa.low <= 0.0:
+            return (
+                "the judge is not shown to agree with the labels better than chance: do not lean on its figures",
+            )
+        return ()
+
 
 def judge_files(
     paths: Sequence[Path], score: Score, calibration: JudgeCalibration, endpoint: JudgeEndpoint

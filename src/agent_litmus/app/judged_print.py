@@ -9,7 +9,7 @@ from rich.text import Text
 from agent_litmus.app.judged import JudgedScore
 from agent_litmus.formats.hostile import one_line
 from agent_litmus.formats.score_json import figure
-from agent_litmus.formats.score_table import cell, console_on, grid
+from agent_litmus.formats.score_table import cell, console_on, grid, print_warnings
 from agent_litmus.records.judge import JudgeCalibration, Kappa, SplitCalibration
 from agent_litmus.records.scorecard import Estimate
 
@@ -23,6 +23,7 @@ def judged_document(found: JudgedScore) -> dict[str, Any]:
         "episodes": found.episodes,
         "unassessed": sum(found.faults.values()),
         "reasons": found.faults,
+        "warnings": list(found.warnings),
         "rows": [
             {
                 **{name: getattr(judged.row, name) for name in ("agent", "suite", "attack", "category")},
@@ -56,6 +57,7 @@ def print_judged(found: JudgedScore, file: TextIO) -> None:
     console.print(grid(columns, rows, 4))
     for reason, count in found.faults.items():
         console.print(Text(f"unassessed: {count} episodes: {one_line(reason)}", style="yellow"))
+    print_warnings(console, found.warnings)
 
 
 def print_calibration(found: JudgeCalibration, file: TextIO) -> None:

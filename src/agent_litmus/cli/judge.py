@@ -53,3 +53,21 @@ def calibrate(
     else:
         print_calibration(found, sys.stdout)
     return 1 if any(split.faults for split in found.splits) else 0
+
+
+@_group.command("rules")
+def rules(json: JsonOption = False) -> int:
+    """Measure the built-in rules: precision and recall per class of message, and kappa as for a judge."""
+    from agent_litmus.app.judge_model import calibrate_rules
+    from agent_litmus.app.judged_print import print_calibration
+    from agent_litmus.formats.judge_file import judge_document
+    from agent_litmus.formats.score_json import text_of
+    from agent_litmus.scoring.refusal_report import SPLITS, as_text, refusal_report
+
+    if json:
+        sys.stdout.write(text_of(judge_document(calibrate_rules())))
+        return 0
+    for split in SPLITS:
+        sys.stdout.write(as_text(refusal_report(split)) + "\n\n")
+    print_calibration(calibrate_rules(), sys.stdout)
+    return 0

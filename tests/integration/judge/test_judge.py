@@ -156,6 +156,21 @@ async def test_the_judge_is_blind_to_agent_model_and_condition(tmp_path: Path) -
     assert firsts == {HOST.text, INJECTED.text}
 
 
+async def test_a_judge_no_better_than_chance_is_warned_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, report = tmp_path / "judge.json", str(write_report(tmp_path / "report.json"))
+    async with UpstreamSimulator(answer(True, "A")) as upstream:
+        assert await calibrated(upstream, path) == 0
+        capsys.readouterr()
+        assert await litmus("score", report, "--judge", str(path), "--json") == 0
+        found = document(capsys)["judge"]
+        assert await litmus("score", report, "--judge", str(path)) == 0
+    assert found["kappa"]["low"] < 0.0 < found["kappa"]["high"]
+    assert "better than chance" in found["warnings"][0]
+    assert "better than chance" in capsys.readouterr().out
+
+
 def unless(words: str, fault: Script) -> Callable[[Request], Reply]:
     return lambda request: fault(request) if words in asked(request)[1] else expert(request)
 

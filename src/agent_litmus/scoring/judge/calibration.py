@@ -8,6 +8,7 @@ from agent_litmus.records.digest import sha256_of
 from agent_litmus.records.judge import ClassAgreement, Kappa, SplitCalibration
 from agent_litmus.scoring.judge.opinion import Fault, Opinion, declines
 from agent_litmus.scoring.judge.question import Question, question_of
+from agent_litmus.scoring.refusal import detect_refusals
 from agent_litmus.scoring.refusal_report import SPLITS, LabelledMessage
 from agent_litmus.scoring.stats.kappa import kappa_interval
 from agent_litmus.scoring.units import INJECTED_UNIT
@@ -44,6 +45,13 @@ def calibration_of(
         tuple(_class(name, pairs) for name in sorted({message.kind for message in messages})),
         dict(sorted(faults.items())),
     )
+
+
+def rules_opinion(message: LabelledMessage) -> Opinion:
+    """What the built-in rules say of a message, in a judge's terms."""
+    events = detect_refusals(message.text, message.units)
+    found = {event.unit for event in events}
+    return Opinion(bool(events), INJECTED_UNIT if INJECTED_UNIT in found else next(iter(sorted(found)), None))
 
 
 def _aimed_at(message: LabelledMessage) -> frozenset[str]:
