@@ -15,10 +15,12 @@ from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.confined import Confined, Ending, Opened
 from agent_litmus.sandbox.diff import file_effects
 from agent_litmus.sandbox.launcher import Launcher
+from agent_litmus.sandbox.look import look_layers
 from agent_litmus.sandbox.protocol import (
     CommandResult,
     Launch,
     Listeners,
+    Look,
     ProcessResult,
     SandboxPaths,
     SandboxSpec,
@@ -129,12 +131,15 @@ class BubblewrapSession:
         if self._witness is not None:
             self._witness.stop()
         await asyncio.to_thread(self._observe, self._ending)
+        answer = look_layers(
+            (self._place.directory / "answer",), cage.ANSWER_DIRECTORY, "answer.txt", _ANSWER_BYTES
+        )
         return ProcessResult(
             exit=self._ending.exit,
             stdout=agent.stdout.kept,
             stderr=agent.stderr.kept,
-            answer_file=files.read_layers((self._place.directory / "answer",), "answer.txt", _ANSWER_BYTES),
-            truncated=agent.stdout.truncated or agent.stderr.truncated,
+            answer_file=answer.content,
+            truncated=agent.stdout.truncated if answer.content is None else answer.truncated,
             duration=self._ending.duration,
         )
 
@@ -177,9 +182,14 @@ class BubblewrapSession:
         """Witnessed effects, after ``wait``."""
         return self._effects
 
+    def look(self, path: str, limit: int = 64 << 20) -> Look:
+        """What is at a workspace path in the end."""
+        layers = (self._place.directory / "upper", self._place.directory / "lower")
+        return look_layers(layers, cage.WORKSPACE, path, limit)
+
     def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
-        """Final content of a workspace file, capped; ``None`` if absent, not a regular file or outside."""
-        return files.read_layers((self._place.directory / "upper", self._place.directory / "lower"), path, limit)
+        """The content that :meth:`look` finds, cut without a word; ``None`` where it finds no file."""
+        return self.look(path, limit).content
 
     def facts(self) -> SessionFacts:
         """What was witnessed of the session itself, after ``wait``."""

@@ -1,6 +1,5 @@
 """Making, identifying, reading and removing directory trees."""
 
-import contextlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
@@ -8,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.records.digest import digest_of
-from agent_litmus.sandbox.tree import hash_open_file, is_opaque, opened_anyway, opened_root
+from agent_litmus.sandbox.tree import hash_open_file
 
 Signature = tuple[tuple[str, int, int, int, int], ...]
 """Sorted (path, size, mtime_ns, inode, ctime_ns): equal signatures mean nobody touched the tree."""
@@ -106,51 +105,3 @@ def _walk(root: Path) -> Iterator[tuple[str, os.stat_result]]:
                     pending.append(name)
                 else:
                     yield name, entry.stat(follow_symlinks=False)
-
-
-def read_layers(layers: tuple[Path, ...], name: str, limit: int) -> bytes | None:
-    """Content of a regular file in an overlay, topmost layer first; ``None`` if it shows no such file.
-
-    No symbolic link is followed, neither on the way nor at the end.
-    """
-    try:
-        parts = relative(name).parts
-    except LitmusSandboxError:
-        return None
-    for layer in layers:
-        found, hidden = _look(layer, parts, limit)
-        if found is not None or hidden:
-            return found
-    return None
-
-
-def _look(layer: Path, parts: tuple[str, ...], limit: int) -> tuple[bytes | None, bool]:
-    """Content, and whether this layer hides the file in those below."""
-    hidden = False
-    with contextlib.ExitStack() as stack:
-        try:
-            fd = stack.enter_context(opened_root(layer))
-            for part in parts[:-1]:
-                mode = _mode(fd, part)
-                if mode is None or not stat.S_ISDIR(mode):
-                    return None, hidden or mode is not None
-                fd = stack.enter_context(opened_anyway(part, os.O_RDONLY | os.O_DIRECTORY, fd))
-                hidden = hidden or is_opaque(fd)
-            mode = _mode(fd, parts[-1])
-            if mode is None:
-                return None, hidden
-            return (_read(fd, parts[-1], limit) if stat.S_ISREG(mode) else None), True
-        except OSError:
-            return None, True
-
-
-def _mode(directory: int, name: str) -> int | None:
-    try:
-        return os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
-    except FileNotFoundError:
-        return None
-
-
-def _read(directory: int, name: str, limit: int) -> bytes:
-    with opened_anyway(name, os.O_RDONLY, directory) as fd, os.fdopen(os.dup(fd), "rb") as stream:
-        return stream.read(limit)

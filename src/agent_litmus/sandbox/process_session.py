@@ -15,11 +15,13 @@ from agent_litmus.sandbox import files
 from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
 from agent_litmus.sandbox.child import Child
 from agent_litmus.sandbox.diff import file_effects
+from agent_litmus.sandbox.look import look_layers
 from agent_litmus.sandbox.process_report import process_report
 from agent_litmus.sandbox.protocol import (
     CommandResult,
     Launch,
     Listeners,
+    Look,
     ProcessResult,
     RunMounts,
     SandboxPaths,
@@ -113,12 +115,14 @@ class ProcessSession:
         await asyncio.to_thread(self._observe, agent, duration)
         self._ended = True
         stdout, stderr = agent.streams
+        directory = self._directory / "answer"
+        answer = look_layers((directory,), str(directory), "answer.txt", _ANSWER_BYTES)
         return ProcessResult(
             exit=end,
             stdout=stdout.kept,
             stderr=stderr.kept,
-            answer_file=files.read_layers((self._directory / "answer",), "answer.txt", _ANSWER_BYTES),
-            truncated=stdout.truncated or stderr.truncated,
+            answer_file=answer.content,
+            truncated=stdout.truncated if answer.content is None else answer.truncated,
             duration=duration,
         )
 
@@ -166,10 +170,14 @@ class ProcessSession:
         """Effects on the workspace, after ``wait``."""
         return self._effects
 
-    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
-        """Final content of a workspace file, capped; ``None`` if absent, not a regular file or outside."""
+    def look(self, path: str, limit: int = 64 << 20) -> Look:
+        """What is at a workspace path in the end."""
         root = self._final if self._final.exists() else self._workspace
-        return files.read_layers((root,), path, limit)
+        return look_layers((root,), str(self._workspace), path, limit)
+
+    def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
+        """The content that :meth:`look` finds, cut without a word; ``None`` where it finds no file."""
+        return self.look(path, limit).content
 
     def facts(self) -> SessionFacts:
         """What was seen of the session itself; that its process was new is not witnessed."""

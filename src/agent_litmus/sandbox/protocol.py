@@ -7,7 +7,7 @@ Life of a session::
     listeners = await session.start(launch)      # the agent runs; services attach to the listeners
     result = await session.wait()                # agent ended, timed out or was killed; whole tree gone
     await session.command(...)                   # optional checks in the same state
-    session.effects(); session.read("notes.txt"); session.facts()
+    session.effects(); session.look("notes.txt"); session.facts()
     await session.close()                        # base verified, everything removed
 """
 
@@ -15,7 +15,7 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from agent_litmus.records.effect import ChannelReport, Effect, ProviderReport
 from agent_litmus.records.session import ProcessExit
@@ -119,6 +119,7 @@ class ProcessResult:
     answer_file: bytes | None
     """Content of the answer file, capped; ``None`` if it was not written."""
     truncated: bool
+    """Whether the answer was cut: the answer file if there is one, else standard output."""
     duration: float
     """Wall seconds."""
 
@@ -131,6 +132,24 @@ class CommandResult:
     stdout: bytes
     stderr: bytes
     why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a workspace shows at a path in the end, symbolic links followed within the workspace."""
+
+    state: Literal["file", "absent", "other", "unreadable"]
+    """``absent``: opening it would find nothing (a dangling link too). ``other``: a directory, a pipe, a link that
+    leads out of the workspace or in circles, a path that is not one of the workspace."""
+    data: bytes = b""
+    """Of a file, up to the limit."""
+    truncated: bool = False
+    """Whether the file is longer than ``data``."""
+
+    @property
+    def content(self) -> bytes | None:
+        """A file's ``data``; ``None`` for everything else."""
+        return self.data if self.state == "file" else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +189,11 @@ class SandboxSession(Protocol):
     def effects(self) -> tuple[Effect, ...]:
         """Witnessed effects on the provider's channels, after ``wait``."""
 
+    def look(self, path: str, limit: int = 64 << 20) -> Look:
+        """What is at a workspace path in the end, whatever the effects say or miss; reads up to ``limit`` bytes."""
+
     def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
-        """Final content of a workspace file, capped; ``None`` if absent, not a regular file or outside."""
+        """The content that :meth:`look` finds, cut without a word; ``None`` where it finds no file."""
 
     def facts(self) -> SessionFacts:
         """What was witnessed of the session itself, after ``wait``."""

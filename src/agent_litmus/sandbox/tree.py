@@ -58,9 +58,12 @@ def overlaid(lower: Tree, upper: Path) -> Tree:
 
 
 def _remove(nodes: dict[str, Node], path: str) -> None:
-    nodes.pop(path, None)
-    for below in [p for p in nodes if p.startswith(path + "/")]:
-        del nodes[below]
+    gone = nodes.pop(path, None)
+    if (
+        gone is not None and gone.kind == "directory"
+    ):  # looking through all of them for each file would take minutes
+        for below in [p for p in nodes if p.startswith(path + "/")]:
+            del nodes[below]
 
 
 def disk_usage(root: Path) -> int:

@@ -19,6 +19,7 @@ from agent_litmus.sandbox.protocol import (
     Launch,
     Limits,
     Listeners,
+    Look,
     Mount,
     ProcessResult,
     Provider,
@@ -43,6 +44,7 @@ class Seen:
     paths: SandboxPaths
     read: Mapping[str, bytes | None]
     commands: tuple[CommandResult, ...]
+    look: Mapping[str, Look]
 
     def files(self) -> set[tuple[str, str]]:
         return {(e.action, e.detail["path"]) for e in self.on(Channel.FILES)}
@@ -68,6 +70,7 @@ class Play:
     during: During | None = None
     read: tuple[str, ...] = ()
     commands: tuple[tuple[str, ...], ...] = ()
+    look: tuple[str, ...] = ()
 
 
 def _close(listeners: Listeners) -> None:
@@ -98,7 +101,8 @@ async def play_on(provider: Provider, play: Play) -> Seen:
         _close(listeners)
         commands = [await session.command(argv, 20) for argv in play.commands]
         read = {path: session.read(path) for path in play.read}
-        return Seen(result, session.effects(), session.facts(), paths, read, tuple(commands))
+        look = {path: session.look(path) for path in play.look}
+        return Seen(result, session.effects(), session.facts(), paths, read, tuple(commands), look)
     finally:
         await session.close()
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from agent_litmus.errors import LitmusSandboxError
-from agent_litmus.sandbox.files import read_layers, relative, tree_digest, tree_signature, write_tree
+from agent_litmus.sandbox.files import relative, tree_digest, tree_signature, write_tree
 from agent_litmus.sandbox.remove import remove_tree
 
 
@@ -62,62 +62,9 @@ def test_the_signature_changes_with_every_write(tmp_path: Path) -> None:
     assert tree_signature(tmp_path) != first
 
 
-@pytest.fixture
-def layers(tmp_path: Path) -> tuple[Path, Path]:
-    upper, lower = tmp_path / "upper", tmp_path / "lower"
-    write_tree_at(upper, {"both": "upper", "d/new": "upper", "was-directory": "file"})
-    write_tree_at(lower, {"both": "lower", "d/old": "lower", "was-directory/x": "lower"})
-    return upper, lower
-
-
 def write_tree_at(root: Path, files: dict[str, str]) -> None:
     root.mkdir()
     write_tree(root, files)
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("both", b"upper"),
-        ("d/new", b"upper"),
-        ("d/old", b"lower"),
-        ("d", None),
-        ("d/missing", None),
-        ("was-directory", b"file"),
-        ("was-directory/x", None),
-        ("/both", None),
-        ("../upper/both", None),
-        ("both/", b"upper"),
-    ],
-)
-def test_the_upper_layer_wins(layers: tuple[Path, Path], name: str, content: bytes | None) -> None:
-    assert read_layers(layers, name, 100) == content
-
-
-def test_reading_stops_at_the_limit(layers: tuple[Path, Path]) -> None:
-    assert read_layers(layers, "both", 3) == b"upp"
-
-
-def test_a_link_in_the_upper_layer_hides_the_file_below(layers: tuple[Path, Path]) -> None:
-    (layers[0] / "both").unlink()
-    (layers[0] / "both").symlink_to("/etc/passwd")
-    (layers[0] / "d" / "old").symlink_to("new")
-    assert read_layers(layers, "both", 100) is None
-    assert read_layers(layers, "d/old", 100) is None
-
-
-def test_a_linked_directory_is_not_entered(layers: tuple[Path, Path]) -> None:
-    (layers[0] / "link").symlink_to("d")
-    assert read_layers(layers, "link/new", 100) is None
-
-
-def test_an_opaque_directory_hides_the_layer_below(layers: tuple[Path, Path]) -> None:
-    try:
-        os.setxattr(layers[0] / "d", "user.overlay.opaque", b"y")
-    except OSError as error:
-        pytest.skip(f"no user attributes on this file system: {error}")
-    assert read_layers(layers, "d/old", 100) is None
-    assert read_layers(layers, "d/new", 100) == b"upper"
 
 
 def test_removal_stops_at_links_and_at_no_mode(tmp_path: Path) -> None:
