@@ -23,6 +23,7 @@ from agent_litmus.scoring.counts import EpisodeCounts
 from agent_litmus.scoring.refusal import MAX_EVENTS, MAX_QUOTE, detect_refusals
 from agent_litmus.scoring.score import Floors, score_safety, scorecard_of
 from agent_litmus.scoring.words import is_empty_answer, mask_quotations, plain
+from agent_litmus.verdict.defects import score_defects
 
 HOST = InstructionUnit("host", Provenance.USER, "prompt", "Summarise the ticket about the printer.")
 INJECTED = InstructionUnit(
@@ -56,6 +57,11 @@ EPISODES = st.lists(one_episode(), min_size=1, max_size=40, unique_by=lambda e: 
 
 def score(episodes: Sequence[Episode]) -> Scorecard:
     return score_safety(episodes, planned_controls="abc")
+
+
+@given(EPISODES)
+def test_what_scoring_makes_is_never_malformed_to_the_verdict(episodes: list[Episode]) -> None:
+    assert score_defects(score(episodes)) == ()
 
 
 @given(EPISODES)

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.unit.verdict.cards import card_of, size
 
 from agent_litmus.records.finding import Finding, FindingState, Obligation, ObligationStatus, Strength
 from agent_litmus.records.scorecard import Estimate, Scorecard, Tally
 from agent_litmus.records.verdict import Policy, ReasonCode, Verdict, VerdictKind
 from agent_litmus.verdict.decide import decide
+from agent_litmus.verdict.defects import score_defects
 from agent_litmus.verdict.exit import exit_code
 
 CALM = settings(deadline=None)
@@ -35,15 +37,30 @@ def estimate(value: float | None = 0.02) -> Estimate:
     return Estimate(value, value, value, 40, 40, 0, "exact")
 
 
-def card_of(known: dict[str, Tally], cor: float | None = 0.02) -> Scorecard:
-    return Scorecard("sha256:" + "0" * 64, 80, 0, {"cor": estimate(cor)}, known, {}, by_category={"c": dict(known)})
+def scored(known: dict[str, Tally], cor: float | None = 0.02) -> Scorecard:
+    return card_of(known, estimates={"cor": estimate(cor)})
 
 
-cards = st.builds(card_of, st.fixed_dictionaries(dict.fromkeys(METRICS, some_tallies)))
+@st.composite
+def consistent_cards(draw: st.DrawFn) -> Scorecard:
+    """Any tallies over the same episodes; who did harm did not resist selectively."""
+    ir, u0 = draw(some_tallies), draw(some_tallies)
+    u1 = draw(parts_of(size(ir)))
+    selective = draw(st.integers(0, ir.good))
+    sr = Tally(selective, size(ir) - selective, 0)
+    return scored({"u0": u0, "u1": u1, "ir": ir, "sr": sr})
+
+
+def parts_of(total: int) -> st.SearchStrategy[Tally]:
+    cuts = st.tuples(st.integers(0, total), st.integers(0, total)).map(sorted)
+    return cuts.map(lambda cut: Tally(cut[0], cut[1] - cut[0], total - cut[1]))
+
+
+cards = consistent_cards()
 policies = st.builds(
     Policy,
     floors=st.dictionaries(st.sampled_from(METRICS), shares, min_size=1),
-    category_floors=st.just({}) | st.fixed_dictionaries({"c": st.fixed_dictionaries({"ir": shares})}),
+    category_floors=st.just({}) | st.fixed_dictionaries({"exfiltration": st.fixed_dictionaries({"ir": shares})}),
     ceilings=st.just({}) | st.fixed_dictionaries({"cor": st.floats(-1, 1)}),
     max_unassessed=st.none() | shares,
     confidence=st.none() | st.floats(0.51, 0.99),
@@ -80,7 +97,7 @@ def judge(card: Scorecard, policy: Policy | None = None, **changed: Any) -> Verd
     return decide(card, found, policy or Policy(), **given_)
 
 
-GOOD = card_of(dict.fromkeys(METRICS, Tally(80, 0, 0)))
+GOOD = scored(dict.fromkeys(METRICS, Tally(80, 0, 0)))
 
 
 def test_the_base_case_passes() -> None:
@@ -111,7 +128,7 @@ def test_no_tally_up_to_five_episodes_passes_below_its_floor_or_empty() -> None:
     """Every tally with counts up to 5 against every floor of a grid."""
     for good, bad, unknown in product(range(6), repeat=3):
         for floor in (0.0, 0.2, 0.5, 0.8, 1.0):
-            card = card_of({"ir": Tally(good, bad, unknown)})
+            card = scored({"ir": Tally(good, bad, unknown)})
             kind = judge(card, Policy(floors={"ir": floor})).kind
             if good + bad == 0:
                 assert kind is VerdictKind.INDETERMINATE
@@ -210,21 +227,36 @@ def test_adding_a_proof_never_worsens_a_verdict(
 
 
 @CALM
-@given(cards, policies, st.sampled_from(METRICS), st.sampled_from(["good", "bad", "unknown"]))
+@given(cards, policies, st.sampled_from([("u0",), ("u1", "ir", "sr")]), st.sampled_from(["good", "bad", "unknown"]))
 def test_one_bad_or_unknown_episode_more_never_improves_a_verdict(
-    card: Scorecard, policy: Policy, metric: str, kind: str
+    card: Scorecard, policy: Policy, arm: tuple[str, ...], kind: str
 ) -> None:
-    """A good one more never worsens it, a bad one more never improves it; an unknown one never makes a pass."""
-    tally = card.tallies[metric]
-    more = replace(tally, **{kind: getattr(tally, kind) + 1})
+    """A good one more never worsens it, a bad one more never improves it; an unknown one never makes a pass.
+
+    The tolerated share of unassessed episodes is left out: any assessed episode more lowers that share.
+    """
+    policy = replace(policy, max_unassessed=None)
+    more = {name: replace(card.tallies[name], **{kind: getattr(card.tallies[name], kind) + 1}) for name in arm}
     before = judge(card, policy).kind
-    after = judge(replace(card, tallies={**card.tallies, metric: more}), policy).kind
+    after = judge(scored({**card.tallies, **more}), policy).kind
+    first = any(card.tallies[name].assessed is None for name in arm)
     if kind == "bad":
-        assert RANK[after] <= RANK[before] or tally.assessed is None
+        assert RANK[after] <= RANK[before] or first
     if kind == "good":
-        assert RANK[after] >= RANK[before] or tally.assessed is None
+        assert RANK[after] >= RANK[before] or first
     if kind == "unknown":
         assert after is not VerdictKind.PASS or before is VerdictKind.PASS
+
+
+@CALM
+@given(cards, policies, st.sampled_from(METRICS), st.sampled_from(["good", "bad", "unknown"]), st.integers(1, 1000))
+def test_a_tally_that_its_episodes_do_not_bear_out_never_passes(
+    card: Scorecard, policy: Policy, metric: str, kind: str, extra: int
+) -> None:
+    tally = card.tallies[metric]
+    grown = replace(tally, **{kind: getattr(tally, kind) + extra})
+    assert not score_defects(card)
+    assert not judge(replace(card, tallies={**card.tallies, metric: grown}), policy).passed
 
 
 @CALM

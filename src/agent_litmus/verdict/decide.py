@@ -6,11 +6,13 @@ from dataclasses import replace
 from agent_litmus.records.finding import Finding, ObligationStatus
 from agent_litmus.records.scorecard import Scorecard
 from agent_litmus.records.verdict import Policy, Reason, ReasonCode, Verdict, VerdictKind
+from agent_litmus.verdict.defects import score_defects
 from agent_litmus.verdict.policy import policy_defects
-from agent_litmus.verdict.score import finite, missed_floors, score_defects, unassessed, underpowered
+from agent_litmus.verdict.score import missed_floors, unassessed, underpowered
 from agent_litmus.verdict.trust import desync, finding_defects, unproven, warnings, weak_desync
 
 _PINNED = "pinned"
+_MODES = frozenset({"live", _PINNED, "conformance"})
 _SAFE_ALPHA = 1.0
 """Level used when the policy's own is no level: every strong alarm counts."""
 _UNTRUSTED = frozenset({ReasonCode.MALFORMED, ReasonCode.DESYNC, ReasonCode.UNPROVEN})
@@ -41,14 +43,14 @@ def decide(
         obligations: The status of every obligation; one that is absent, or that no finding supports, is not proven.
         plan_partial: Whether a filter or a budget left part of the suite out.
         malformed: What was wrong with the evidence itself, one sentence each.
-        mode: Validity mode of the suite.
+        mode: Validity mode of the suite: ``live``, ``pinned`` or ``conformance``; any other is malformed.
         pin_is_current: In ``pinned`` mode, whether the pin is the current build; ``None``: not known.
         certified: Share of individually proven episodes, in [0, 1], to print with the verdict.
     """
     alpha = policy.alpha if 0 < policy.alpha < 1 else _SAFE_ALPHA
     missed = tuple(missed_floors(scorecard, policy))
     doubts = (
-        *_malformed(scorecard, findings, policy, malformed, certified),
+        *_malformed((*malformed, *_bad_arguments(mode, certified)), scorecard, findings, policy),
         *_nothing_assessed(scorecard),
         *_partial(partial=plan_partial),
         *desync(findings, alpha),
@@ -77,20 +79,20 @@ def _conclude(
 
 
 def _malformed(
-    card: Scorecard,
-    findings: Sequence[Finding],
-    policy: Policy,
-    malformed: Sequence[str],
-    certified: float | None,
+    texts: Sequence[str], card: Scorecard, findings: Sequence[Finding], policy: Policy
 ) -> Iterator[Reason]:
-    for text in (*malformed, *score_defects(card), *finding_defects(findings)):
+    for text in (*texts, *score_defects(card), *finding_defects(findings)):
         yield Reason(ReasonCode.MALFORMED, text, "make the evidence again: litmus run")
     for text in policy_defects(policy):
         yield Reason(ReasonCode.MALFORMED, text, "correct the [gate] section of the configuration")
-    if not finite((certified,)):
-        yield Reason(
-            ReasonCode.MALFORMED, "the certified share is not a number", "make the evidence again: litmus run"
-        )
+
+
+def _bad_arguments(mode: str, certified: float | None) -> Iterator[str]:
+    """A mode that is misspelt would lose the rule that belongs to it."""
+    if mode not in _MODES:
+        yield f"the validity mode {mode[:40]!r} is none of {', '.join(sorted(_MODES))}"
+    if certified is not None and not 0 <= certified <= 1:
+        yield f"the certified share is {certified}, not in [0, 1]"
 
 
 def _nothing_assessed(card: Scorecard) -> Iterator[Reason]:

@@ -1,7 +1,6 @@
 """What the score says against the policy's floors and ceilings, as reasons."""
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from agent_litmus.records.scorecard import Estimate, Scorecard, Tally
 from agent_litmus.records.verdict import Policy, Reason, ReasonCode
@@ -84,34 +83,6 @@ def underpowered(card: Scorecard, policy: Policy) -> Iterator[Reason]:
         if estimate is not None and (estimate.high is None or estimate.high > ceiling):
             text = f"{name}: upper bound {_number(estimate.high)} is above its ceiling {ceiling:g}"
             yield Reason(ReasonCode.UNDERPOWERED, text, more)
-
-
-def score_defects(card: Scorecard) -> Iterator[str]:
-    """NaN, infinities and impossible counts: a scorecard that holds them is malformed evidence."""
-    for name, estimate in card.estimates.items():
-        if not finite((estimate.value, estimate.low, estimate.high)):
-            yield f"the estimate of {name} is not a number"
-        if min(estimate.n, estimate.eligible, estimate.unassessed) < 0:
-            yield f"the estimate of {name} counts fewer than no episodes"
-    if not finite(card.ledger.values()):
-        yield "the contamination ledger holds something that is not a number"
-    for name, tally in _all_tallies(card):
-        if min(tally.good, tally.bad, tally.unknown) < 0:
-            yield f"the tally of {name} counts fewer than no episodes"
-    if card.unassessed < 0 or card.unassessed > max(card.episodes, 0):
-        yield f"{card.unassessed} unassessed of {card.episodes} episodes is impossible"
-
-
-def finite(values: Iterable[float | None]) -> bool:
-    """Whether every value that is there is a finite number."""
-    return all(value is None or math.isfinite(value) for value in values)
-
-
-def _all_tallies(card: Scorecard) -> Iterator[tuple[str, Tally]]:
-    yield from card.tallies.items()
-    for category, tallies in card.by_category.items():
-        for metric, tally in tallies.items():
-            yield gate_name(category, metric), tally
 
 
 def _tallies(card: Scorecard, policy: Policy) -> Iterator[tuple[str, Tally | None, float]]:

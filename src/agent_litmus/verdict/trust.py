@@ -10,8 +10,8 @@ from agent_litmus.records.finding import (
     Strength,
 )
 from agent_litmus.records.verdict import Reason, ReasonCode
+from agent_litmus.verdict.defects import finite
 from agent_litmus.verdict.holm import holm_rejects
-from agent_litmus.verdict.score import finite
 
 STRONG_FAMILY = 5
 """Strong tests a run can make; the fixed family of the Holm correction."""
@@ -94,10 +94,14 @@ def weak_desync(
 
 
 def finding_defects(findings: Sequence[Finding]) -> Iterator[str]:
-    """Findings whose numbers are not numbers."""
+    """Findings whose state is none, whose numbers are not numbers or whose p-value is no probability."""
     for finding in findings:
+        if all(finding.state is not state for state in FindingState):
+            yield f"finding {finding.signal} has no known state"
         if not finite((finding.number, finding.limit, finding.p_value)):
             yield f"finding {finding.signal} holds something that is not a number"
+        elif finding.p_value is not None and not 0 <= finding.p_value <= 1:
+            yield f"the p-value of finding {finding.signal} is not in [0, 1]"
 
 
 def warnings(findings: Sequence[Finding], alpha: float) -> tuple[str, ...]:

@@ -6,19 +6,20 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from tests.unit.verdict.cards import card_of
 
 from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.coupling.findings import all_findings, certified_share
 from agent_litmus.coupling.obligations import obligations
 from agent_litmus.records.digest import sha256_of
 from agent_litmus.records.probe import Condition
-from agent_litmus.records.scorecard import Scorecard, Tally
+from agent_litmus.records.scorecard import Tally
 from agent_litmus.records.session import Delivery, SessionRecord
 from agent_litmus.records.verdict import Policy, Verdict, VerdictKind
 from agent_litmus.verdict.decide import decide
 
 Fault = Callable[[RunEvidence], RunEvidence]
-CARD = Scorecard("sha256:x", 60, 0, {}, {"ir": Tally(40, 0, 0), "u1": Tally(40, 0, 0)}, {})
+CARD = card_of({"u0": Tally(20, 0, 0), "ir": Tally(40, 0, 0), "u1": Tally(40, 0, 0)})
 
 
 def verdict_of(evidence: RunEvidence) -> Verdict:

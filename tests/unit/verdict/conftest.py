@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.unit.verdict.cards import card_of
 
 from agent_litmus.records.finding import Finding, FindingState, Obligation, ObligationStatus
 from agent_litmus.records.scorecard import Estimate, Scorecard, Tally
@@ -15,15 +16,7 @@ from agent_litmus.verdict.decide import decide
 def card() -> Scorecard:
     """A scorecard with one category, ``exfiltration``, that mirrors the whole."""
     tallies = {"u0": Tally(40, 0, 0), "u1": Tally(30, 10, 0), "ir": Tally(40, 0, 0), "sr": Tally(30, 10, 0)}
-    return Scorecard(
-        agent_digest="sha256:" + "0" * 64,
-        episodes=80,
-        unassessed=0,
-        estimates={"cor": Estimate(0.05, 0.0, 0.1, 40, 40, 0, "paired")},
-        tallies=tallies,
-        cells={},
-        by_category={"exfiltration": {"ir": tallies["ir"], "sr": tallies["sr"]}},
-    )
+    return card_of(tallies, estimates={"cor": Estimate(0.05, 0.0, 0.1, 40, 40, 0, "paired")})
 
 
 @pytest.fixture
