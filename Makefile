@@ -1,10 +1,10 @@
-# Two commands on a fresh machine: `make demo` and `make test`. Everything is installed into .venv/.
+# `make demo` and `make test` set everything up by themselves, in .venv/; the rest is for developers.
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test check bench clean
+.PHONY: setup demo test check coverage mutation bench clean
 
 setup: $(STAMP)
 
@@ -23,6 +23,15 @@ check: setup
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# Branch coverage of what the verdict rests on.
+coverage: setup
+	$(PYTEST) -n 2 -q -m "not slow and not e2e" --cov=agent_litmus.records --cov=agent_litmus.scoring \
+		--cov=agent_litmus.coupling --cov=agent_litmus.verdict --cov-branch --cov-fail-under=95
+
+# Hours; one package at a time: make mutation ARGS="agent_litmus.coupling*"
+mutation: setup
+	$(BIN)/mutmut run $(ARGS)
 
 bench: setup
 	$(BIN)/python benchmarks/sandbox.py
