@@ -102,8 +102,11 @@ class GitIgnore:
     @staticmethod
     def _read(directory: Path, base: str) -> Iterator[_Level]:
         for name in (".git/info/exclude", ".gitignore"):
+            path = directory / name
+            if not path.is_file():  # opening a pipe would wait for ever
+                continue
             try:
-                text = (directory / name).read_text("utf-8", "surrogateescape")
+                text = path.read_text("utf-8", "surrogateescape")
             except OSError:
                 continue
             yield _Level(base, lenient_spec(text.splitlines()))

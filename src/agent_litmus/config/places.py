@@ -61,6 +61,8 @@ def never_the_agents(root: Path, source: Path, others: tuple[Path, ...]) -> tupl
 
 
 def _is_config(path: Path) -> bool:
+    if not path.is_file():  # opening a pipe would wait for ever
+        return False
     try:
         value = tomllib.loads(path.read_text("utf-8"))
     except (OSError, ValueError):

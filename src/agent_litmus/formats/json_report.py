@@ -1,6 +1,7 @@
 """The JSON report: written whole or not at all, read strictly."""
 
 import dataclasses
+import contextlib
 import json
 import math
 import os
@@ -51,17 +52,23 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         LitmusConfigError: The directory cannot be written.
     """
+    temporary = None
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            temporary = Path(file.name)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(path)
+        temporary.chmod(0o644)
+        temporary.replace(path)
     except OSError as error:
         raise LitmusConfigError(
             f"{path}: cannot be written: {error.strerror}", hint="free disk space or choose another --output"
         ) from error
+    finally:
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def read_report(path: Path) -> Report:

@@ -8,6 +8,7 @@ import contextlib
 import fcntl
 import json
 import os
+import stat
 import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -15,7 +16,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from agent_litmus.errors import LitmusJournalError
 from agent_litmus.records.session import SessionRecord
@@ -39,6 +40,7 @@ class JournalHeader:
     schema_version: int = SCHEMA_VERSION
 
 
+_HEADER = TypeAdapter(JournalHeader)
 _RESUMED_FIELDS = {
     "agent_digest": "the agent build",
     "suite_digest": "the suite",
@@ -108,6 +110,7 @@ def resume(path: Path) -> Journal:
         ) from error
     _lock(path, file)
     try:
+        _ensure_regular(path, file)
         whole = _cut_torn_line(path, file)
         header, records = _parse(path, whole)
     except BaseException:
@@ -144,6 +147,14 @@ def ensure_same_run(journal: Journal, expected: JournalHeader) -> None:
             + (f" ({'; '.join(differing)})" if differing else ""),
             hint="give the same options again, or start a new run without `--resume`: results are never mixed",
             slug="resume-mismatch",
+        )
+
+
+def _ensure_regular(path: Path, file: FileIO) -> None:
+    """Reading a pipe would wait for ever."""
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        raise LitmusJournalError(
+            f"{path}: the journal is not a regular file", hint="give the directory of an earlier run"
         )
 
 
@@ -199,15 +210,15 @@ def _sessions(path: Path, lines: list[bytes]) -> Iterator[SessionRecord]:
     for number, line in enumerate(lines[1:], start=2):
         document = _json_line(path, number, line)
         try:
-            yield _SESSION.validate_json(json.dumps(document["record"]))
-        except (KeyError, ValidationError) as error:
+            yield _SESSION.validate_json(json.dumps(document["record"], allow_nan=False), strict=True)
+        except (KeyError, ValueError, RecursionError) as error:
             raise _damaged(path, number, "not a session record") from error
 
 
 def _json_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         document = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _damaged(path, number, "not JSON") from error
     if not isinstance(document, dict):
         raise _damaged(path, number, "not an object")
@@ -218,7 +229,10 @@ def _header(path: Path, document: dict[str, Any]) -> JournalHeader:
     names = {field.name for field in fields(JournalHeader)}
     if document.get("type") != "header" or document.keys() - {"type"} != names:
         raise _damaged(path, 1, "not a journal header")
-    return JournalHeader(**{name: document[name] for name in names})
+    try:
+        return _HEADER.validate_json(json.dumps({name: document[name] for name in names}), strict=True)
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, 1, "not a journal header") from error
 
 
 def _damaged(path: Path, number: int, what: str) -> LitmusJournalError:

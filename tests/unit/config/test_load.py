@@ -1,3 +1,4 @@
+import os
 import shutil
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from agent_litmus.config import load_config
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.records.config import AgentConfig, ModelConfig, RunConfig
 from agent_litmus.records.verdict import Policy
+from agent_litmus.suite.load import load_suite
 
 from .conftest import MINIMAL, Writer, problems
 
@@ -202,3 +204,17 @@ def test_suite_results_and_configurations_below_the_root_are_no_part_of_the_agen
     agent = load_config(path).agent
     names = [entry.path for entry in select(agent.root, agent.include, agent.exclude).entries]
     assert names == ["agent/agent.py", "agent/system.md", "settings.toml"]
+
+
+def test_a_pipe_beside_the_configuration_or_in_its_place_is_not_opened(write: Writer, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "other.toml")
+    path = write(MINIMAL)
+    assert load_config(path).agent.name == "desk"
+    (tmp_path / "suite.yaml").unlink()
+    os.mkfifo(tmp_path / "suite.yaml")
+    with pytest.raises(LitmusConfigError, match=r"suite\.yaml"):
+        load_suite(load_config(path).suite)
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(LitmusConfigError, match="not a regular file"):
+        load_config(path)

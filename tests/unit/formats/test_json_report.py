@@ -33,3 +33,10 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["out.json"]
     with pytest.raises(LitmusConfigError, match="cannot be written"):
         write_whole(tmp_path / "absent" / "out.json", b"x")
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "report.json").mkdir()
+    with pytest.raises(LitmusConfigError, match="cannot be written"):
+        write_whole(tmp_path / "report.json", b"x")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.json"]

@@ -63,6 +63,54 @@ def test_damage_before_the_last_line_is_an_error_that_names_the_line(
     assert path.read_bytes() == before
 
 
+NESTED = b'{"type":"session","record":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"
+
+
+@pytest.mark.parametrize("number", [b"NaN", b"Infinity", b"-Infinity", b"1e999", b'"nan"', b'"inf"'])
+def test_a_number_that_is_none_is_damage_that_names_the_line(
+    tmp_path: Path, header: JournalHeader, record: Make, number: bytes
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = create(path, header)
+    journal.append(record(0, duration=4321.5))
+    journal.close()
+    good = path.read_bytes()
+    assert good.count(b"4321.5") == 1
+    path.write_bytes(good.replace(b"4321.5", number))
+    for opened in (resume, read):
+        with pytest.raises(LitmusJournalError, match=r"journal\.jsonl:2: damaged") as caught:
+            opened(path)
+        assert caught.value.slug == "damaged-journal"
+
+
+def test_deep_nesting_is_damage_that_names_the_line(tmp_path: Path, header: JournalHeader) -> None:
+    path = tmp_path / "journal.jsonl"
+    create(path, header).close()
+    path.write_bytes(path.read_bytes() + NESTED)
+    with pytest.raises(LitmusJournalError, match=r"journal\.jsonl:2: damaged"):
+        resume(path)
+    path.write_bytes(NESTED)
+    with pytest.raises(LitmusJournalError, match=r"journal\.jsonl:1: damaged"):
+        read(path)
+
+
+@pytest.mark.parametrize("settings", [b"[]", b"NaN", b"null"])
+def test_a_header_of_other_types_is_damage(tmp_path: Path, header: JournalHeader, settings: bytes) -> None:
+    path = tmp_path / "journal.jsonl"
+    create(path, replace(header, settings={})).close()
+    path.write_bytes(path.read_bytes().replace(b'"settings": {}', b'"settings": ' + settings))
+    assert b'"settings": {}' not in path.read_bytes()
+    with pytest.raises(LitmusJournalError, match=r"journal\.jsonl:1: damaged"):
+        resume(path)
+
+
+def test_a_pipe_in_the_journals_place_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    os.mkfifo(path)
+    with pytest.raises(LitmusJournalError, match="not a regular file"):
+        resume(path)
+
+
 def test_a_file_that_is_no_journal_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     path.write_text('{"type":"other"}\n')
