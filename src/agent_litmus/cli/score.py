@@ -9,6 +9,7 @@ import typer
 from agent_litmus.cli.options import ChartsOption, JsonOption
 
 if TYPE_CHECKING:
+    from agent_litmus.app.frontier import Compared
     from agent_litmus.app.judged import JudgedScore
     from agent_litmus.app.score import Score
 
@@ -51,15 +52,9 @@ def score(
 
     Exit: 0 scored, 1 scored but something a figure rests on is missing, 2 a file cannot be used.
     """
-    from agent_litmus.app.charts import draw_charts
-    from agent_litmus.app.compare_print import print_frontier
-    from agent_litmus.app.frontier import floors_of, frontier_document, frontier_of
-    from agent_litmus.app.judged_print import judged_document, print_judged
+    from agent_litmus.app.frontier import floors_of, frontier_of
     from agent_litmus.app.score import Conventions, Tasks, pool_files, score_pool
-    from agent_litmus.app.score_print import print_score, score_document
     from agent_litmus.cli.options import one_of
-    from agent_litmus.formats.score_json import text_of
-    from agent_litmus.formats.score_table import console_on
 
     chosen, floors = one_of(Conventions, "--conventions", conventions), floors_of(floor or ())
     dimensions = tuple(name.strip() for name in by.split(",") if name.strip())
@@ -69,18 +64,15 @@ def score(
     ranked = frontier_of(pooled, trivial=trivial, floors=floors) if wanted else None
     judged = _judged(files, found, judge, judge_key_env) if judge else None
     if charts and ranked:
-        draw_charts(charts, ranked.frontier, ranked.views)
-    if json:
-        parts = {"frontier": ranked and frontier_document(ranked), "judge": judged and judged_document(judged)}
-        known = {name: part for name, part in parts.items() if part}
-        sys.stdout.write(text_of(score_document(found) | known))
-    else:
-        print_score(found, sys.stdout)
-        if ranked:
-            print_frontier(console_on(sys.stdout), ranked.frontier)
-        if judged:
-            print_judged(judged, sys.stdout)
+        _draw(charts, ranked)
+    _print(found, ranked, judged, json=json)
     return 0 if found.complete and not (judged and judged.faults) else 1
+
+
+def _draw(directory: Path, ranked: "Compared") -> None:
+    from agent_litmus.app.charts import draw_charts
+
+    draw_charts(directory, ranked.frontier, ranked.views)
 
 
 def _judged(files: list[Path], found: "Score", judge: Path, key_env: str) -> "JudgedScore":
@@ -90,3 +82,28 @@ def _judged(files: list[Path], found: "Score", judge: Path, key_env: str) -> "Ju
 
     calibration = read_judge(judge)
     return judge_files(files, found, calibration, JudgeEndpoint(calibration.url, calibration.model, key_env))
+
+
+def _print(found: "Score", ranked: "Compared | None", judged: "JudgedScore | None", *, json: bool) -> None:
+    from agent_litmus.app.compare_print import print_frontier
+    from agent_litmus.app.frontier import frontier_document
+    from agent_litmus.app.score_print import print_score, score_document
+    from agent_litmus.formats.score_json import text_of
+    from agent_litmus.formats.score_table import console_on
+
+    document = score_document(found) if json else {}
+    if not json:
+        print_score(found, sys.stdout)
+    if ranked and json:
+        document["frontier"] = frontier_document(ranked)
+    elif ranked:
+        print_frontier(console_on(sys.stdout), ranked.frontier)
+    if judged:
+        from agent_litmus.app.judged_print import judged_document, print_judged
+
+        if json:
+            document["judge"] = judged_document(judged)
+        else:
+            print_judged(judged, sys.stdout)
+    if json:
+        sys.stdout.write(text_of(document))
