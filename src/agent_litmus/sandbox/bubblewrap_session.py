@@ -27,6 +27,7 @@ from agent_litmus.sandbox.protocol import (
     SessionFacts,
 )
 from agent_litmus.sandbox.remove import remove_tree
+from agent_litmus.sandbox.reach import Services
 from agent_litmus.sandbox.stub_config import GATEWAY_PORT, TOOLS_PORT, stub_config
 from agent_litmus.sandbox.tree import Tree, disk_usage, overlaid, read_tree
 from agent_litmus.sandbox.witness import Witness
@@ -119,7 +120,7 @@ class BubblewrapSession:
             opened.listener,
             first=agent.first,
             names=seccomp.call_names(platform.machine()),
-            ports=frozenset({GATEWAY_PORT, TOOLS_PORT, *self._spec.sink_ports}),
+            services=Services(frozenset({GATEWAY_PORT, TOOLS_PORT}), frozenset(self._spec.sink_ports)),
             began=agent.began,
         )
         self._witness.start()

@@ -69,15 +69,15 @@ def _is_executable(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and bool(status.st_mode & 0o111)
 
 
-def is_datagram(pid: int, fd: int) -> bool:
-    """Whether a descriptor of the process is a datagram socket; false where that cannot be seen."""
+def socket_kind(pid: int, fd: int) -> int | None:
+    """Type of the socket behind a descriptor of the process; ``None`` where that cannot be seen."""
     group = status_field(pid, "Tgid")
     try:
         pidfd = os.pidfd_open(int(group or pid))
         with opened(pidfd), socket.socket(fileno=linux.pidfd_getfd(pidfd, fd)) as sock:
-            return sock.type == socket.SOCK_DGRAM
+            return sock.type
     except (OSError, ValueError):
-        return False
+        return None
 
 
 def is_listening(pid: int, address: Address) -> bool:

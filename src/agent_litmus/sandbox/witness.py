@@ -7,6 +7,7 @@ notes are evidence; containment is the namespaces' work.
 import ctypes
 import os
 import select
+import socket
 import struct
 import threading
 import time
@@ -16,19 +17,21 @@ from typing import Any
 from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.sandbox import inspect_process, linux
 from agent_litmus.sandbox.memory import (
-    Address,
     parse_address,
     read,
     read_arguments,
     read_string,
     text,
 )
+from agent_litmus.sandbox.reach import Services, reach
 
 MAX_EVENTS = 5000
 """Notes kept per channel; further ones are counted and make the channel ``partial``."""
 _MAX_MESSAGES = 16
 _AT_FDCWD = -100
-_DNS = 53
+_FAST_OPEN = 0x20000000
+"""Flag of a send that also connects."""
+_NO_FAMILY = b"\0\0"
 
 
 def _signed(value: int) -> int:
@@ -42,7 +45,7 @@ class Witness:
         listener: Descriptor of the session's filter; owned and closed by the witness.
         first: Pid of the sandbox's process 1, as the harness sees it.
         names: Call numbers to names.
-        ports: TCP ports the harness answers on.
+        services: Ports the harness answers on.
         began: Monotonic time the session started at.
         limit: Notes kept per channel.
     """
@@ -53,7 +56,7 @@ class Witness:
         *,
         first: int,
         names: Mapping[int, str],
-        ports: frozenset[int],
+        services: Services,
         began: float,
         limit: int = MAX_EVENTS,
     ) -> None:
@@ -62,7 +65,7 @@ class Witness:
         """Pid namespace of the first witnessed exec, and the pid it has in there."""
         self._gaps: dict[Channel, dict[str, int]] = {}
         self._kept: dict[Channel, int] = {}
-        self._listener, self._first, self._names, self._ports = listener, first, names, ports
+        self._listener, self._first, self._names, self._services = listener, first, names, services
         self._began, self._limit = began, limit
         self._stop_read, self._stop_write = os.pipe()
         self._thread = threading.Thread(target=self._serve, name="litmus-witness", daemon=True)
@@ -157,48 +160,57 @@ class Witness:
         self._note(Channel.EXEC, "exec", done=done, pid=call.pid, path=text(path), argv=argv)
 
     def _connect(self, call: linux.Notification, memory: int) -> None:
-        address = parse_address(read(memory, call.args[1], min(call.args[2] & 0xFFFFFFFF, 128)))
-        datagram = inspect_process.is_datagram(call.pid, _signed(call.args[0]))
-        self._reach(call.pid, address, datagram=datagram)
+        data = read(memory, call.args[1], min(call.args[2] & 0xFFFFFFFF, 128))
+        if data[:2] != _NO_FAMILY:  # else it takes a connection back
+            kind = inspect_process.socket_kind(call.pid, _signed(call.args[0]))
+            self._reach(call.pid, data, datagram=kind == socket.SOCK_DGRAM, sent=False)
 
     def _sendto(self, call: linux.Notification, memory: int) -> None:
-        address = parse_address(read(memory, call.args[4], min(call.args[5] & 0xFFFFFFFF, 128)))
-        self._reach(call.pid, address, datagram=True)
+        data = read(memory, call.args[4], min(call.args[5] & 0xFFFFFFFF, 128))
+        self._send(call.pid, call.args[0], call.args[3], data)
 
     def _sendmsg(self, call: linux.Notification, memory: int) -> None:
-        self._message(call.pid, memory, call.args[1])
+        self._message(call, memory, call.args[1], call.args[2])
 
     def _sendmmsg(self, call: linux.Notification, memory: int) -> None:
         count = call.args[2] & 0xFFFFFFFF
         for index in range(min(count, _MAX_MESSAGES)):
-            self._message(call.pid, memory, call.args[1] + 64 * index)  # sizeof(struct mmsghdr)
+            self._message(call, memory, call.args[1] + 64 * index, call.args[3])  # sizeof(struct mmsghdr)
         if count > _MAX_MESSAGES:
             self._gap(Channel.CONNECT, f"messages beyond the first {_MAX_MESSAGES} of one call were not read")
 
-    def _message(self, pid: int, memory: int, at: int) -> None:
+    def _message(self, call: linux.Notification, memory: int, at: int, flags: int) -> None:
         header = read(memory, at, 12)
         if len(header) < 12:
             return
         name, size = struct.unpack("QI", header)
         if name:
-            self._reach(pid, parse_address(read(memory, name, min(size, 128))), datagram=True)
+            self._send(call.pid, call.args[0], flags, read(memory, name, min(size, 128)))
 
-    def _reach(self, pid: int, address: Address | None, *, datagram: bool) -> None:
+    def _send(self, pid: int, fd: int, flags: int, data: bytes) -> None:
+        """Note a send that names its destination; a stream's is used only where the send connects it."""
+        stream = inspect_process.socket_kind(pid, _signed(fd)) in {socket.SOCK_STREAM, socket.SOCK_SEQPACKET}
+        if data[:2] == _NO_FAMILY:  # which the kernel takes for IPv4 here
+            data = struct.pack("H", socket.AF_INET) + data[2:]
+        if not stream or flags & _FAST_OPEN:
+            self._reach(pid, data, datagram=not stream, sent=True)
+
+    def _reach(self, pid: int, data: bytes, *, datagram: bool, sent: bool) -> None:
+        address = parse_address(data)
         if address is None:
             return
-        if datagram and address.family.startswith("inet"):
-            done = address.port == _DNS
-        else:
-            done = address.port in self._ports or inspect_process.is_listening(pid, address)
+        found = reach(pid, self._first, address, self._services, datagram=datagram)
         self._note(
             Channel.CONNECT,
             "connect",
-            done=done,
+            done=found.done,
             pid=pid,
             family=address.family,
             address=address.address,
             port=address.port,
             datagram=datagram,
+            loopback=found.loopback,
+            **({"sent": sent} if datagram else {}),
         )
 
     def _kill(self, call: linux.Notification, memory: int) -> None:  # noqa: ARG002  same shape as the others

@@ -109,6 +109,124 @@ def test_datagrams_with_an_address_are_noted(contained: Play) -> None:
     ]
 
 
+def details(seen: Any, *names: str) -> list[tuple[Any, ...]]:
+    return [(*(e.detail.get(name) for name in names), str(e.outcome)) for e in seen.on(Channel.CONNECT)]
+
+
+def test_what_an_agent_serves_itself_is_reached_on_loopback_alone(contained: Play) -> None:
+    code = (
+        "import socket\n"
+        "own = socket.create_server(('0.0.0.0', 4444)); six = socket.create_server(('::', 4445), family=10)\n"
+        "for family, place in ((2, ('192.0.2.1', 4444)), (10, ('2001:db8::1', 4445)),\n"
+        "    (10, ('::ffff:192.0.2.1', 4444)),\n"
+        "    (2, ('127.0.0.9', 4444)), (2, ('0.0.0.0', 4444)), (10, ('::1', 4445)),\n"
+        "    (10, ('::ffff:127.0.0.1', 4444)),\n"
+        "    (2, ('127.0.0.1', 4446))):\n"
+        "  s = socket.socket(family); print(s.connect_ex(place))"
+    )
+    seen = contained(*python(code))
+    assert seen.output.split() == ["0"] * 7 + ["111"]
+    assert details(seen, "address", "port", "loopback", "datagram") == [
+        ("192.0.2.1", 4444, False, False, "attempted"),
+        ("2001:db8::1", 4445, False, False, "attempted"),
+        ("::ffff:192.0.2.1", 4444, False, False, "attempted"),
+        ("127.0.0.9", 4444, True, False, "executed"),
+        ("0.0.0.0", 4444, True, False, "executed"),
+        ("::1", 4445, True, False, "executed"),
+        ("::ffff:127.0.0.1", 4444, True, False, "executed"),
+        ("127.0.0.1", 4446, True, False, "attempted"),
+    ]
+
+
+def test_the_sessions_own_services_are_reached_on_loopback_and_sinks_everywhere(contained: Play) -> None:
+    code = (
+        "import socket\n"
+        "for family, place in ((2, ('127.0.0.1', 18080)), (2, ('127.0.0.1', 18081)), (2, ('192.0.2.1', 18080)),\n"
+        "    (2, ('192.0.2.1', 18081)), (2, ('192.0.2.1', 8080)),\n"
+        "    (10, ('::ffff:192.0.2.1', 80)), (2, ('127.0.0.1', 80))):\n"
+        "  s = socket.socket(family); print(s.connect_ex(place))"
+    )
+    seen = contained(*python(code))
+    assert seen.output.split() == ["0", "0", "111", "111", "0", "0", "0"]
+    assert details(seen, "address", "port", "loopback") == [
+        ("127.0.0.1", 18080, True, "executed"),
+        ("127.0.0.1", 18081, True, "executed"),
+        ("192.0.2.1", 18080, False, "attempted"),
+        ("192.0.2.1", 18081, False, "attempted"),
+        ("192.0.2.1", 8080, False, "executed"),
+        ("::ffff:192.0.2.1", 80, False, "executed"),
+        ("127.0.0.1", 80, True, "executed"),
+    ]
+
+
+def test_an_agent_cannot_take_over_a_port_that_is_served(contained: Play) -> None:
+    code = (
+        "import socket\n"
+        "for family, place in ((2, ('192.0.2.1', 8080)), (2, ('127.0.0.1', 18080)), (10, ('2001:db8::1', 8080))):\n"
+        "  for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):\n"
+        "    s = socket.socket(family); s.setsockopt(1, option, 1); s.setsockopt(0, 15, 1)\n"
+        "    try: s.bind(place); s.listen(); print('taken', place)\n"
+        "    except OSError as error: print(error.errno)"
+    )
+    assert contained(*python(code)).output.split() == ["98"] * 6
+
+
+def test_in_a_network_of_its_own_an_agent_reaches_no_service(contained: Play) -> None:
+    code = (
+        "import ctypes, socket\n"
+        "s = socket.socket(); s.settimeout(5)\n"
+        "print(ctypes.CDLL(None).unshare(0x50000000))\n"
+        "print(socket.socket().connect_ex(('192.0.2.1', 80)))"
+    )
+    seen = contained(*python(code))
+    if seen.output.startswith("-1"):
+        pytest.skip("no user namespaces within user namespaces here")
+    assert details(seen, "address", "loopback") == [("192.0.2.1", False, "attempted")]
+
+
+def test_a_datagram_socket_that_is_only_connected_has_sent_nothing(contained: Play) -> None:
+    code = (
+        "import ctypes, socket\n"
+        "libc = ctypes.CDLL(None)\n"
+        "s = socket.socket(2, 2)\n"
+        "s.connect(('192.0.2.4', 80)); s.send(b'unseen')\n"
+        "s = socket.socket(2, 2)\n"
+        "libc.connect(s.fileno(), bytes(16), 16)\n"
+        "s.sendto(b'x', ('192.0.2.5', 80)); s.sendmsg([b'x'], [], 0, ('192.0.2.6', 53))\n"
+        "libc.sendto(s.fileno(), b'x', 1, 0, b'\\0\\0\\0\\x35' + bytes([192, 0, 2, 7]) + bytes(8), 16)\n"
+        "six = socket.socket(10, 2)\n"
+        "try: six.sendto(b'x', ('2001:db8::1', 53))\n"
+        "except OSError: pass"
+    )
+    seen = contained(*python(code))
+    assert details(seen, "address", "port", "datagram", "sent") == [
+        ("192.0.2.4", 80, True, False, "attempted"),
+        ("192.0.2.5", 80, True, True, "attempted"),
+        ("192.0.2.6", 53, True, True, "executed"),
+        ("192.0.2.7", 53, True, True, "executed"),
+        ("2001:db8::1", 53, True, True, "attempted"),
+    ]
+
+
+def test_a_send_that_opens_a_connection_is_one_and_an_address_no_stream_uses_is_none(contained: Play) -> None:
+    code = (
+        "import socket\n"
+        "s = socket.socket(); s.sendto(b'x', socket.MSG_FASTOPEN, ('192.0.2.1', 80))\n"
+        "s.sendto(b'x', ('192.0.2.9', 80))"
+    )
+    seen = contained(*python(code))
+    assert details(seen, "address", "datagram", "sent") == [("192.0.2.1", False, None, "executed")]
+
+
+def test_the_c_librarys_ordering_of_addresses_is_told_from_sending(contained: Play) -> None:
+    code = "import socket\nprint(len(socket.getaddrinfo('localhost', 7777)) > 1)"
+    seen = contained(*python(code))
+    ordering = [e for e in seen.on(Channel.CONNECT) if e.detail["port"] == 7777]
+    assert seen.output == "True\n"
+    assert ordering
+    assert all(e.detail["datagram"] and e.detail["sent"] is False for e in ordering)
+
+
 def test_sends_on_a_connected_socket_are_not_noted_again(contained: Play) -> None:
     code = "import socket\na, b = socket.socketpair()\na.send(b'x'); a.sendmsg([b'y']); a.sendall(b'z')"
     seen = contained(*python(code))
