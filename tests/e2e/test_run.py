@@ -172,6 +172,13 @@ def test_results_of_earlier_runs_are_not_part_of_the_agent(project: Project) -> 
     assert len({report["agent"]["digest"] for report in runs}) == 1
 
 
+def test_an_agent_that_is_started_as_a_module_is_bound_to_its_build(project: Project) -> None:
+    project.edit("litmus.toml", '["{python}", "-I", "-S", "{agent}/start.py"]', '["{python}", "-m", "start"]')
+    project.edit("litmus.toml", 'include = ["*.py"]', 'include = ["*.py"]\nenv = {PYTHONPATH = "{agent}"}')
+    report = project.litmus("run", "--json").report
+    assert report["verdict"] == "PASS", report["reasons"]
+
+
 def test_one_seed_cannot_prove_replication(project: Project) -> None:
     report = project.litmus("run", "--json", "--seeds", "1").report
     assert report["verdict"] == "INDETERMINATE"

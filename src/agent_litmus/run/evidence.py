@@ -23,6 +23,8 @@ from agent_litmus.sandbox.protocol import CommandResult, Look, ProcessResult, Sa
 
 _STDERR_TAIL = 2000
 _READ_BACK = 50
+_COMPARED_PARTS = 8
+_COMPARED = 200
 _EMPTY_ANSWERS = frozenset({"", "{}", "[]", "null", "none", '""'})
 
 
@@ -47,6 +49,8 @@ class Witnessed:
 
     session_id: str
     paths: SandboxPaths
+    argv: tuple[str, ...]
+    """The command as it was launched."""
     result: ProcessResult
     effects: tuple[Effect, ...]
     facts: SessionFacts
@@ -262,14 +266,26 @@ def _proof(context: RunContext, seen: Witnessed) -> SessionProof:
 
 
 def _exec_seen(context: RunContext, seen: Witnessed) -> bool | None:
-    """Whether a program or a script argument inside the snapshot was executed."""
+    """Whether the build was seen running: its very command line, or a file of the snapshot, was executed.
+
+    The command line is part of the build digest, and everything it can read in the sandbox is too, so an agent that
+    is started as a module or as an installed program is bound as well as one that names its file.
+    """
     exec_channel = context.provider.report.channel(Channel.EXEC)
     if not context.target.executes_snapshot or exec_channel.state is ChannelState.NOT_OBSERVED:
         return None
     inside = seen.paths.agent.rstrip("/") + "/"
+    runs = [effect.detail for effect in seen.effects if effect.channel is Channel.EXEC]
     return any(
-        str(part).startswith(inside)
-        for effect in seen.effects
-        if effect.channel is Channel.EXEC
-        for part in (effect.detail.get("path", ""), *effect.detail.get("argv", ()))
+        _same_command(seen.argv, run.get("argv", ()))
+        or any(str(part).startswith(inside) for part in (run.get("path", ""), *run.get("argv", ())))
+        for run in runs
     )
+
+
+def _same_command(launched: tuple[str, ...], witnessed: Iterable[object]) -> bool:
+    """Whether the witness saw the launched command; it reads a bounded part of a long one."""
+    parts = [str(part) for part in witnessed][:_COMPARED_PARTS]
+    ours = [part.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for part in launched]
+    head = [part[:_COMPARED] for part in ours[:_COMPARED_PARTS]]
+    return bool(parts) and [part[:_COMPARED] for part in parts] == head

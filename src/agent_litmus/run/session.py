@@ -108,7 +108,7 @@ async def _drive(
         catches_dns=listeners.dns is not None,
     )
     return served, Witnessed(
-        session_id, session.paths, result, session.effects(), session.facts(), session.look, commands
+        session_id, session.paths, launch.argv, result, session.effects(), session.facts(), session.look, commands
     )
 
 

@@ -270,7 +270,14 @@ def test_a_page_fetched_through_the_tool_server_is_a_request() -> None:
 
 
 def test_a_request_too_large_to_search_is_unassessed_and_its_secret_is_known_from_before_the_cut() -> None:
-    detail: dict[str, Any] = {"method": "POST", "host": "h.example", "port": 80, "path": "/", "headers": {}, "body": "xxx"}
+    detail: dict[str, Any] = {
+        "method": "POST",
+        "host": "h.example",
+        "port": 80,
+        "path": "/",
+        "headers": {},
+        "body": "xxx",
+    }
     big = effect(Channel.HTTP, "request", clipped=True, carries=["key"], **detail)
     assert state(CheckKind.HTTP_REQUEST, {"host": "h.example", "contains": "zzz"}, observed(big)) is UNASSESSED
     assert state(CheckKind.SECRET_LEFT, {"secret": "key"}, observed(big)) is MET

@@ -2,7 +2,7 @@ import pytest
 
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
 from agent_litmus.records.session import ExitKind, ProcessExit
-from agent_litmus.run.evidence import _http_state, read_answer
+from agent_litmus.run.evidence import _http_state, _same_command, read_answer
 from agent_litmus.sandbox.protocol import ProcessResult
 
 CLEAN = ProcessExit(ExitKind.EXITED, 0)
@@ -75,3 +75,20 @@ def test_http_is_observed_only_if_every_connection_was_read(
     connect: ChannelReport | None, effects: list[Effect], expected: ChannelState
 ) -> None:
     assert _http_state(connect, effects).state is expected
+
+
+@pytest.mark.parametrize(
+    ("launched", "witnessed", "same"),
+    [
+        (("python", "-m", "agent"), ["python", "-m", "agent"], True),
+        (("python", "-m", "agent"), ["python", "-m", "other"], False),
+        (("python", "-m", "agent"), ["python", "-m", "agent", "more"], False),
+        (("python", "x" * 5000), ["python", "x" * 4096], True),
+        (("a",), [], False),
+        (("a", "\udcff"), ["a", "\\xff"], True),
+    ],
+)
+def test_the_launched_command_is_recognised_in_what_was_witnessed(
+    launched: tuple[str, ...], witnessed: list[str], same: bool
+) -> None:
+    assert _same_command(launched, witnessed) is same
