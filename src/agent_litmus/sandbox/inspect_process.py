@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import socket
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,27 +45,6 @@ def namespace_of(pid: int, kind: str) -> str:
         return os.readlink(f"/proc/{pid or 'self'}/ns/{kind}")  # noqa: PTH115  the text, not a path
     except OSError:
         return ""
-
-
-def can_execute(pid: int, path: bytes, at: int | None = None) -> bool:
-    """Whether ``path`` names an executable file for ``pid``; ``at``: a directory descriptor of the process."""
-    try:
-        if not path:
-            return at is not None and _is_executable(Path(f"/proc/{pid}/fd/{at}").stat())
-        full = path if path.startswith(b"/") else _directory(pid, at) + b"/" + path
-        root = os.open(f"/proc/{pid}/root", os.O_PATH | os.O_CLOEXEC)
-        with opened(root), opened(linux.open_in_root(root, full)) as found:
-            return _is_executable(os.fstat(found))
-    except (OSError, ValueError):
-        return False
-
-
-def _directory(pid: int, at: int | None) -> bytes:
-    return os.readlink(os.fsencode(f"/proc/{pid}/cwd" if at is None else f"/proc/{pid}/fd/{at}"))  # noqa: PTH115
-
-
-def _is_executable(status: os.stat_result) -> bool:
-    return stat.S_ISREG(status.st_mode) and bool(status.st_mode & 0o111)
 
 
 def socket_kind(pid: int, fd: int) -> int | None:

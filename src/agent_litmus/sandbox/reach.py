@@ -53,7 +53,7 @@ def reach(pid: int, first: int, address: Address, services: Services, *, datagra
     place = getattr(place, "ipv4_mapped", None) or place
     loopback = place.is_loopback or place.is_unspecified  # connecting to no address means oneself
     if datagram:
-        served = address.port == _DNS and place.version == 4  # the name service has no IPv6 socket
+        served = address.port == _DNS
     else:
         served = address.port in services.sinks or (loopback and address.port in services.own)
     if served and inspect_process.namespace_of(pid, "net") == inspect_process.namespace_of(first, "net"):

@@ -16,6 +16,7 @@ from typing import Any
 
 from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.sandbox import inspect_process, linux
+from agent_litmus.sandbox.identify import Programs
 from agent_litmus.sandbox.memory import (
     parse_address,
     read,
@@ -67,6 +68,7 @@ class Witness:
         self._kept: dict[Channel, int] = {}
         self._listener, self._first, self._names, self._services = listener, first, names, services
         self._began, self._limit = began, limit
+        self._programs = Programs()
         self._stop_read, self._stop_write = os.pipe()
         self._thread = threading.Thread(target=self._serve, name="litmus-witness", daemon=True)
         self._calls: dict[str, Callable[[linux.Notification, int], None]] = {
@@ -156,8 +158,8 @@ class Witness:
         argv, complete = read_arguments(memory, argv_at)
         if not complete:
             self._gap(Channel.EXEC, "argument lists were cut")
-        done = inspect_process.can_execute(call.pid, path, at)
-        self._note(Channel.EXEC, "exec", done=done, pid=call.pid, path=text(path), argv=argv)
+        done, detail = self._programs.identify(call.pid, path, at)
+        self._note(Channel.EXEC, "exec", done=done, pid=call.pid, path=text(path), argv=argv, **detail)
 
     def _connect(self, call: linux.Notification, memory: int) -> None:
         data = read(memory, call.args[1], min(call.args[2] & 0xFFFFFFFF, 128))
