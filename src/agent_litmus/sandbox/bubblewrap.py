@@ -1,6 +1,5 @@
 """The bubblewrap provider: contains a session in namespaces and observes it from outside."""
 
-import asyncio
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -11,9 +10,11 @@ from agent_litmus.sandbox.base import Base, existing
 from agent_litmus.sandbox.binary import Binary, find_bubblewrap
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
+from agent_litmus.sandbox.finish import Once, in_thread
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
-from agent_litmus.sandbox.remove import remove_tree
+from agent_litmus.sandbox.remove import discard
+from agent_litmus.sandbox.sessions import Sessions
 from agent_litmus.sandbox.state import RunState, overlay_place
 from agent_litmus.sandbox.stub_config import write_stub
 
@@ -43,8 +44,8 @@ class BubblewrapProvider:
         except BaseException:
             self._run.remove()
             raise
-        self._sessions: set[BubblewrapSession] = set()
-        self._closed = False
+        self._sessions: Sessions[BubblewrapSession] = Sessions()
+        self._closing = Once(self._close)
 
     @property
     def report(self) -> ProviderReport:
@@ -55,19 +56,21 @@ class BubblewrapProvider:
         """Make a session's workspace and paths; nothing runs yet.
 
         Raises:
-            LitmusSandboxError: The workspace could not be made.
+            LitmusSandboxError: The workspace could not be made, or the provider was closed.
         """
+        return await self._sessions.open(self._open(spec))
+
+    async def _open(self, spec: SandboxSpec) -> BubblewrapSession:
         slot = self._launcher.take_slot()
         directory = self._state / f"{slot}-{secrets.token_hex(8)}"
         try:
-            digest = await asyncio.to_thread(self._make, directory, spec, self._launcher.uid(slot))
+            digest = await in_thread(self._make, directory, spec, self._launcher.uid(slot))
         except BaseException:
             self._launcher.free_slot(slot)
-            remove_tree(directory)
+            discard(directory)
             raise
         session = BubblewrapSession(spec, self._place(directory, slot), self._launcher, self._base.verify, digest)
         session.on_close = self._forget(session, slot)
-        self._sessions.add(session)
         return session
 
     def _make(self, directory: Path, spec: SandboxSpec, uid: int | None) -> str:
@@ -96,20 +99,24 @@ class BubblewrapProvider:
 
     def _forget(self, session: BubblewrapSession, slot: int) -> Callable[[], None]:
         def forget() -> None:
-            self._sessions.discard(session)
+            self._sessions.forget(session)
             self._launcher.free_slot(slot)
 
         return forget
 
     async def close(self) -> None:
-        """Close every open session and remove the run's state; safe to call twice."""
-        if self._closed:
-            return
-        self._closed = True
-        for session in tuple(self._sessions):
-            await session.close()
+        """Close every session, those being opened included, and remove the run's state.
+
+        Safe to call twice, also at once; when it is cancelled it closes all the same before it says so.
+        """
+        await self._closing()
+
+    async def _close(self) -> None:
+        errors = await self._sessions.close()
         self._launcher.close()
-        await asyncio.to_thread(self._run.remove)
+        await in_thread(self._run.remove)
+        if errors:
+            raise errors[0]
 
 
 def _make_state(top: Path) -> Path:

@@ -14,6 +14,7 @@ from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_f
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.confined import Confined, Ending, Opened
 from agent_litmus.sandbox.diff import file_effects
+from agent_litmus.sandbox.finish import Once, in_thread
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.look import look_layers
 from agent_litmus.sandbox.protocol import (
@@ -26,8 +27,9 @@ from agent_litmus.sandbox.protocol import (
     SandboxSpec,
     SessionFacts,
 )
-from agent_litmus.sandbox.remove import remove_tree
 from agent_litmus.sandbox.reach import Services
+from agent_litmus.sandbox.remove import discard
+from agent_litmus.sandbox.sessions import closed
 from agent_litmus.sandbox.stub_config import GATEWAY_PORT, TOOLS_PORT, stub_config
 from agent_litmus.sandbox.tree import Tree, disk_usage, overlaid, read_tree
 from agent_litmus.sandbox.witness import Witness
@@ -66,7 +68,10 @@ class BubblewrapSession:
         self._effects: tuple[Effect, ...] = ()
         self._workspace_fresh: bool | None = None
         self._base_unchanged: bool | None = None
-        self._closed = False
+        self._cells: list[Confined] = []
+        self._busy = asyncio.Lock()
+        """Held by whoever runs something, and at last by who removes everything."""
+        self._closing = Once(self._close)
         self.on_close: Callable[[], None] = lambda: None
 
     @property
@@ -90,14 +95,33 @@ class BubblewrapSession:
         Raises:
             LitmusSandboxError: The sandbox could not be set up; nothing runs.
         """
-        if self._agent is not None or self._closed:
-            raise LitmusSandboxError("a session can be started only once", hint="open a new session")
-        await asyncio.to_thread(self._prepare, launch)
+        async with self._busy:
+            if self._agent is not None:
+                raise LitmusSandboxError("a session can be started only once", hint="open a new session")
+            return await self._start(launch)
+
+    async def _start(self, launch: Launch) -> Listeners:
+        self._refuse_closed()
+        await in_thread(self._prepare, launch)
         self._env = environment(launch, cage.HOME, cage.WORKSPACE, "/tmp")  # noqa: S108  the sandbox's own
-        self._agent = Confined(self._launcher, self._place.uid, self._spec.limits.output_bytes)
+        self._agent = self._cell()
         opened = await self._enter(self._agent, launch.argv, launch.stdin, witnessed=True)
-        self._watch(opened, self._agent)
+        try:
+            self._watch(opened, self._agent)
+        except BaseException:
+            opened.close()
+            raise
         return Listeners(opened.gateway, opened.tools, opened.dns, opened.sinks)
+
+    def _refuse_closed(self) -> None:
+        if self._closing.begun:
+            raise closed("the session is closed")
+
+    def _cell(self) -> Confined:
+        self._refuse_closed()
+        cell = Confined(self._launcher, self._place.uid, self._spec.limits.output_bytes)
+        self._cells.append(cell)
+        return cell
 
     def _prepare(self, launch: Launch) -> None:
         write_launch_files(launch, cage.RUN, self._place.directory / "run")
@@ -128,20 +152,25 @@ class BubblewrapSession:
     async def wait(self) -> ProcessResult:
         """Wait for the agent to end or the deadline to pass; afterwards no process of the session lives."""
         agent = self._started()
-        self._ending = await agent.wait(self._spec.limits.wall_seconds, self._too_big)
-        if self._witness is not None:
-            self._witness.stop()
-        await asyncio.to_thread(self._observe, self._ending)
+        async with self._busy:
+            self._refuse_closed()
+            self._ending = await agent.wait(self._spec.limits.wall_seconds, self._too_big)
+            if self._witness is not None:
+                self._witness.stop()
+            await in_thread(self._observe, self._ending)
+            return self._result(agent, self._ending)
+
+    def _result(self, agent: Confined, ending: Ending) -> ProcessResult:
         answer = look_layers(
             (self._place.directory / "answer",), cage.ANSWER_DIRECTORY, "answer.txt", _ANSWER_BYTES
         )
         return ProcessResult(
-            exit=self._ending.exit,
+            exit=ending.exit,
             stdout=agent.stdout.kept,
             stderr=agent.stderr.kept,
             answer_file=answer.content,
             truncated=agent.stdout.truncated if answer.content is None else answer.truncated,
-            duration=self._ending.duration,
+            duration=ending.duration,
         )
 
     def _too_big(self) -> str:
@@ -169,15 +198,23 @@ class BubblewrapSession:
         """Run a command in the session's final state, after ``wait``; its changes are lost."""
         if self._ending is None:
             return CommandResult(None, b"", b"", "the session has not ended")
-        cell = Confined(self._launcher, self._place.uid, self._spec.limits.output_bytes)
+        async with self._busy:
+            return await self._command(argv, timeout)
+
+    async def _command(self, argv: tuple[str, ...], seconds: float) -> CommandResult:
+        try:
+            cell = self._cell()
+        except LitmusSandboxError as error:
+            return CommandResult(None, b"", b"", error.message)
         try:
             (await self._enter(cell, argv, b"", witnessed=False)).close()
-            ending = await cell.wait(timeout)
+            ending = await cell.wait(seconds)
             return _command_result(ending.exit, cell)
         except LitmusSandboxError as error:
             return CommandResult(None, b"", b"", error.message)
         finally:
             await cell.close()
+            self._cells.remove(cell)
 
     def effects(self) -> tuple[Effect, ...]:
         """Witnessed effects, after ``wait``."""
@@ -215,16 +252,24 @@ class BubblewrapSession:
         return ChannelReport(name, ChannelState.PARTIAL, why) if why else report
 
     async def close(self) -> None:
-        """Remove everything the session left; safe to call twice and after a failed ``start``."""
-        if self._closed:
-            return
-        self._closed = True
-        if self._agent is not None:
-            await self._agent.close()
-        if self._witness is not None:
-            self._witness.stop()
-        await asyncio.to_thread(remove_tree, self._place.directory)
-        self.on_close()
+        """Remove everything the session left; safe to call twice, also at once, and after a failed ``start``.
+
+        Whatever runs is killed. When it is cancelled it closes all the same before it says so.
+        """
+        await self._closing()
+
+    async def _close(self) -> None:
+        for cell in self._cells:
+            cell.strike()
+        async with self._busy:
+            try:
+                for cell in self._cells:
+                    await cell.close()
+                if self._witness is not None:
+                    self._witness.stop()
+            finally:
+                await in_thread(discard, self._place.directory)
+                self.on_close()
 
 
 def _command_result(end: ProcessExit, cell: Confined) -> CommandResult:

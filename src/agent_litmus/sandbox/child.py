@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from agent_litmus.records.session import ExitKind, ProcessExit
+from agent_litmus.sandbox import linux
+from agent_litmus.sandbox.finish import finished, in_thread
 from agent_litmus.sandbox.protocol import Limits
 from agent_litmus.sandbox.pump import Input, Output, pipe
 
@@ -28,6 +30,7 @@ class Child:
         self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
         self._failed = ""
+        self._struck = False
         self._pidfd = -1
         self._exited = asyncio.Event()
         self._input: Input | None = None
@@ -38,7 +41,13 @@ class Child:
         self.began = time.monotonic()
 
     async def start(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, stdin: bytes) -> None:
-        """Start; a command that cannot be executed is reported by :meth:`wait`."""
+        """Start; a command that cannot be executed is reported by :meth:`wait`.
+
+        When it is cancelled, what it started is known and ends with :meth:`close`.
+        """
+        await finished(self._start(argv, env, cwd, stdin))
+
+    async def _start(self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, stdin: bytes) -> None:
         ends = [pipe() for _ in range(3)]
         try:
             self._process = await asyncio.to_thread(self._spawn, argv, env, cwd, ends)
@@ -53,6 +62,8 @@ class Child:
         if self._process is not None:
             self._pidfd = os.pidfd_open(self._process.pid)
             asyncio.get_running_loop().add_reader(self._pidfd, self._on_exit)
+        if self._struck:
+            self.strike()
 
     def _spawn(
         self, argv: Sequence[str], env: Mapping[str, str], cwd: Path, ends: list[tuple[int, int]]
@@ -67,6 +78,8 @@ class Child:
             env={**env, MARK: self._mark.decode().partition("=")[2]},
             cwd=cwd,
             start_new_session=True,
+            # The threads of the event loop's pool live as long as the loop, so no session ends too early.
+            preexec_fn=linux.dying_with_parent(),  # noqa: PLW1509  one system call that needs no lock
         )
         values = {
             resource.RLIMIT_CPU: max(1, self._limits.cpu_seconds),
@@ -109,11 +122,9 @@ class Child:
         first = None
         end = time.monotonic() + _KILL_SECONDS
         while True:
-            found = [pid for pid in await asyncio.to_thread(self._marked) if pid != process.pid]
+            found = [pid for pid in await in_thread(self._marked) if pid != process.pid]
             first = len(found) if first is None else first
-            if process.returncode is None:  # unreaped, so its group's number is still its own
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
+            self.strike()
             for pid in found:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
@@ -132,8 +143,19 @@ class Child:
         except OSError:
             return False
 
+    def strike(self) -> None:
+        """Kill the group, also one that is only just being started; :meth:`wait` and :meth:`close` see it end."""
+        self._struck = True
+        process = self._process
+        if process is not None and process.returncode is None:  # unreaped, so its group's number is still its own
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+
     async def close(self) -> None:
-        """Kill what still runs and release everything; safe to call twice."""
+        """Kill what still runs and release everything, cancelled or not; safe to call twice."""
+        await finished(self._close())
+
+    async def _close(self) -> None:
         if self._process is not None and self._process.returncode is None:
             await self._bury(self._process)
         if self._pidfd >= 0:

@@ -10,10 +10,12 @@ import struct
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.records.session import ExitKind, ProcessExit
+from agent_litmus.sandbox.finish import finished, in_thread
 from agent_litmus.sandbox.launcher import Launcher, Spawn
 from agent_litmus.sandbox.pump import Input, Output, pipe
 
@@ -57,7 +59,7 @@ class Ending:
 
 
 class Confined:
-    """A running sandbox. ``start`` once, then ``wait`` once; ``kill`` at any time."""
+    """A running sandbox. ``start`` once, then ``wait`` once; ``strike`` at any time, ``close`` beside neither."""
 
     def __init__(self, launcher: Launcher, uid: int | None, output_bytes: int) -> None:
         self._launcher, self._uid, self._output_bytes = launcher, uid, output_bytes
@@ -67,6 +69,7 @@ class Confined:
         self._streams: list[Output] = []
         self._input: Input | None = None
         self._pidfds: list[int] = []
+        self._struck = False
         self.first = 0
         """Pid of the sandbox's process 1 as the harness sees it."""
         self.began = time.monotonic()
@@ -93,7 +96,13 @@ class Confined:
 
         Raises:
             LitmusSandboxError: The sandbox could not be set up; nothing runs.
+
+        When it is cancelled, what it started is known and ends with :meth:`close`.
         """
+        await finished(self._launch([*argv, python, "-I", "-S", stub], config, stdin))
+        return await self._opened()
+
+    async def _launch(self, argv: list[str], config: bytes, stdin: bytes) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._channel.setblocking(False)  # noqa: FBT003  the library's signature
@@ -102,21 +111,21 @@ class Confined:
         try:
             os.write(told, config)
             os.lseek(told, 0, os.SEEK_SET)
-            inside = [python, "-I", "-S", stub, str(theirs.fileno()), str(told)]
-            await self._spawn([*argv, *inside], (theirs.fileno(), told), ends)
+            await self._spawn([*argv, str(theirs.fileno()), str(told)], (theirs.fileno(), told), ends)
         finally:
             for fd in (told, ends[0][0], ends[1][1], ends[2][1]):
                 os.close(fd)
             theirs.close()
         self._streams = [Output(fd, self._output_bytes).start() for fd in (ends[1][0], ends[2][0])]
         self._input = Input(ends[0][1], stdin).start()
-        return await self._opened()
+        if self._struck:
+            self.strike()
 
     async def _spawn(self, argv: list[str], fds: tuple[int, ...], ends: list[tuple[int, int]]) -> None:
         spawn = Spawn(argv, ends[0][0], ends[1][1], ends[2][1], fds, self._uid)
         try:
             self._process = await self._launcher.spawn(spawn)
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # the latter: the launcher was closed
             for fd in (ends[0][1], ends[1][0], ends[2][0]):
                 os.close(fd)
             raise LitmusSandboxError(
@@ -208,20 +217,29 @@ class Confined:
             except TimeoutError:
                 if left <= _WATCH_SECONDS:
                     return ProcessExit(ExitKind.TIMEOUT, None, f"still running after {seconds:g} s")
-                if why := await asyncio.to_thread(watch):
+                if why := await in_thread(watch):
                     return ProcessExit(ExitKind.SIGNALED, signal.SIGKILL, why)
             else:
                 return None
 
+    def strike(self) -> None:
+        """Kill everything, also what is only just being started; :meth:`wait` and :meth:`close` see it end."""
+        self._struck = True
+        if len(self._pidfds) > 1:  # process 1: its end is the end of all others
+            _send(self._pidfds[1], signal.SIGKILL)
+        elif self._process is not None and self._pidfds:
+            _kill_unready(self._process.pid, self._pidfds[0])
+
     async def kill(self) -> None:
-        """Kill everything and wait until it is gone; safe at any time."""
+        """Kill everything and wait until it is gone; not beside :meth:`close`."""
         if self._process is None:
             return
-        for pidfd in reversed(self._pidfds):  # process 1 first: its end is the end of all others
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._exited.wait(), _END_SECONDS)
+        self.strike()
+        try:
+            await asyncio.wait_for(self._exited.wait(), _END_SECONDS)
+        except TimeoutError:
+            for pidfd in self._pidfds:
+                _send(pidfd, signal.SIGKILL)
         self._reap()
 
     def _reap(self) -> None:
@@ -229,7 +247,10 @@ class Confined:
             self._process.wait()
 
     async def close(self) -> None:
-        """Kill what still runs and release everything; safe to call twice."""
+        """Kill what still runs and release everything, cancelled or not; safe to call twice."""
+        await finished(self._close())
+
+    async def _close(self) -> None:
         await self.kill()
         if self._pidfds:
             asyncio.get_running_loop().remove_reader(self._pidfds[0])
@@ -242,6 +263,28 @@ class Confined:
             self._channel.close()
             self._channel = None
         self._process = None
+
+
+def _send(pidfd: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        signal.pidfd_send_signal(pidfd, number)
+
+
+def _kill_unready(pid: int, pidfd: int) -> None:
+    """Kill a bubblewrap that is still setting its sandbox up, child first.
+
+    A child whose parent is killed before it asked to die with it waits for that parent for ever.
+    """
+    _send(pidfd, signal.SIGSTOP)
+    try:
+        os.waitid(os.P_PIDFD, pidfd, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+    except OSError:  # gone and waited for
+        return
+    for child in children:  # nobody waits for it while its parent is stopped, so the number is still its own
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGKILL)
+    _send(pidfd, signal.SIGCONT if children else signal.SIGKILL)
 
 
 def _ending(words: list[str], duration: float, stopped: ProcessExit | None) -> Ending:

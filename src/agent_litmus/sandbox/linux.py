@@ -5,8 +5,9 @@ import ctypes
 import fcntl
 import os
 import platform
+import signal
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ _PIDFD_GETFD, _OPENAT2 = 438, 437
 _RESOLVE_IN_ROOT, _RESOLVE_NO_MAGICLINKS = 0x10, 0x02
 _NOTIF_RECV, _NOTIF_SEND, _NOTIF_ID_VALID = 0xC0502100, 0xC0182101, 0x40082102
 _CONTINUE = 1
+_PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,12 @@ def _checked(result: int, what: str) -> int:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
     return result
+
+
+def dying_with_parent() -> Callable[[], object]:
+    """What a forked child calls to be killed when the thread that forked it ends; an ``exec`` keeps that."""
+    prctl = _libc().prctl  # looked up here: the loader may be locked in a child
+    return lambda: prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
 
 
 def unshare(flags: int) -> None:

@@ -4,15 +4,17 @@ It runs the agent in a temporary directory with the harness's own rights and com
 after. What it cannot see or enforce it says, and a run under it can never pass.
 """
 
-import asyncio
 import tempfile
 from pathlib import Path
 
 from agent_litmus.records.effect import ProviderReport
 from agent_litmus.sandbox.base import Base, existing
+from agent_litmus.sandbox.finish import Once, in_thread
 from agent_litmus.sandbox.process_report import process_report
 from agent_litmus.sandbox.process_session import ProcessSession
 from agent_litmus.sandbox.protocol import RunMounts, SandboxSpec
+from agent_litmus.sandbox.remove import discard
+from agent_litmus.sandbox.sessions import Sessions
 from agent_litmus.sandbox.state import RunState
 
 
@@ -33,7 +35,8 @@ class ProcessProvider:
         self.reason = reason
         self._base = Base(mounts.snapshot)
         self._run = RunState(base)
-        self._sessions: set[ProcessSession] = set()
+        self._sessions: Sessions[ProcessSession] = Sessions()
+        self._closing = Once(self._close)
 
     @property
     def report(self) -> ProviderReport:
@@ -44,21 +47,34 @@ class ProcessProvider:
         """Make a session's workspace and paths; nothing runs yet.
 
         Raises:
-            LitmusSandboxError: The workspace could not be made.
+            LitmusSandboxError: The workspace could not be made, or the provider was closed.
         """
-        session = ProcessSession(
-            spec, self._mounts, self._base.verify, Path(tempfile.mkdtemp(dir=self._run.directory))
-        )
-        self._sessions.add(session)
+        return await self._sessions.open(self._open(spec))
+
+    async def _open(self, spec: SandboxSpec) -> ProcessSession:
+        directory = Path(tempfile.mkdtemp(dir=self._run.directory))
         try:
-            await asyncio.to_thread(session.prepare)
+            session = ProcessSession(spec, self._mounts, self._base.verify, directory)
+        except BaseException:
+            discard(directory)
+            raise
+        session.on_close = lambda: self._sessions.forget(session)
+        try:
+            await in_thread(session.prepare)
         except BaseException:
             await session.close()
             raise
         return session
 
     async def close(self) -> None:
-        """Close every session and remove the run's state; safe to call twice."""
-        while self._sessions:
-            await self._sessions.pop().close()
-        await asyncio.to_thread(self._run.remove)
+        """Close every session, those being opened included, and remove the run's state.
+
+        Safe to call twice, also at once; when it is cancelled it closes all the same before it says so.
+        """
+        await self._closing()
+
+    async def _close(self) -> None:
+        errors = await self._sessions.close()
+        await in_thread(self._run.remove)
+        if errors:
+            raise errors[0]

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
-from agent_litmus.records.session import ExitKind
+from agent_litmus.records.session import ExitKind, ProcessExit
 from agent_litmus.sandbox import files
 from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
 from agent_litmus.sandbox.child import Child
 from agent_litmus.sandbox.diff import file_effects
+from agent_litmus.sandbox.finish import Once, in_thread
 from agent_litmus.sandbox.look import look_layers
 from agent_litmus.sandbox.process_report import process_report
 from agent_litmus.sandbox.protocol import (
@@ -28,7 +29,8 @@ from agent_litmus.sandbox.protocol import (
     SandboxSpec,
     SessionFacts,
 )
-from agent_litmus.sandbox.remove import remove_tree
+from agent_litmus.sandbox.remove import discard, remove_tree
+from agent_litmus.sandbox.sessions import closed
 from agent_litmus.sandbox.tree import Tree, read_tree
 
 _ANSWER_BYTES = 1 << 20
@@ -57,7 +59,12 @@ class ProcessSession:
         self._digest = ""
         self._fresh: bool | None = None
         self._unchanged: bool | None = None
-        self._ended = self._closed = False
+        self._ended = self._handed_over = False
+        self._children: list[Child] = []
+        self._busy = asyncio.Lock()
+        """Held by whoever runs something, and at last by who removes everything."""
+        self._closing = Once(self._close)
+        self.on_close: Callable[[], None] = lambda: None
 
     def prepare(self) -> None:
         """Make the directories and write the template."""
@@ -94,26 +101,44 @@ class ProcessSession:
         Raises:
             LitmusSandboxError: The session was started before, or a file lies outside it.
         """
-        if self._agent is not None or self._closed:
-            raise LitmusSandboxError("a session can be started only once", hint="open a new session")
+        async with self._busy:
+            if self._agent is not None:
+                raise LitmusSandboxError("a session can be started only once", hint="open a new session")
+            await self._start(launch)
+            self._handed_over = True
+            return Listeners(self._gateway, self._tools)
+
+    async def _start(self, launch: Launch) -> None:
         write_launch_files(launch, str(self._directory / "run"), self._directory / "run")
         paths = self.paths
         self._env = environment(launch, paths.home, paths.workspace, str(self._directory / "tmp"))
         self._agent = self._child()
         await self._agent.start(launch.argv, self._env, self._workspace, launch.stdin)
-        return Listeners(self._gateway, self._tools)
+        self._refuse_closed()
+
+    def _refuse_closed(self) -> None:
+        if self._closing.begun:
+            raise closed("the session is closed")
 
     def _child(self) -> Child:
-        return Child(self._spec.session_id, self._spec.limits)
+        self._refuse_closed()
+        child = Child(self._spec.session_id, self._spec.limits)
+        self._children.append(child)
+        return child
 
     async def wait(self) -> ProcessResult:
         """Wait for the agent to end or the deadline to pass; what can be found of it is killed."""
         agent = self._agent
         if agent is None:
             raise LitmusSandboxError("the session was not started", hint="call start first")
-        end, duration = await agent.wait(self._spec.limits.wall_seconds)
-        await asyncio.to_thread(self._observe, agent, duration)
-        self._ended = True
+        async with self._busy:
+            self._refuse_closed()
+            end, duration = await agent.wait(self._spec.limits.wall_seconds)
+            await in_thread(self._observe, agent, duration)
+            self._ended = True
+            return self._result(agent, end, duration)
+
+    def _result(self, agent: Child, end: ProcessExit, duration: float) -> ProcessResult:
         stdout, stderr = agent.streams
         directory = self._directory / "answer"
         answer = look_layers((directory,), str(directory), "answer.txt", _ANSWER_BYTES)
@@ -139,15 +164,23 @@ class ProcessSession:
         """Run a command in the session's final state, after ``wait``; what it changes there is undone."""
         if not self._ended:
             return CommandResult(None, b"", b"", "the session has not ended")
-        child = self._child()
+        async with self._busy:
+            return await self._command(argv, timeout)
+
+    async def _command(self, argv: tuple[str, ...], seconds: float) -> CommandResult:
         try:
-            await asyncio.to_thread(self._restore)
+            child = self._child()
+        except LitmusSandboxError as error:
+            return CommandResult(None, b"", b"", error.message)
+        try:
+            await in_thread(self._restore)
             await child.start(argv, self._env, self._workspace, b"")
-            end, _ = await child.wait(timeout)
+            end, _ = await child.wait(seconds)
         except (OSError, shutil.Error) as error:
             return CommandResult(None, b"", b"", f"the final state could not be copied: {error}")
         finally:
             await child.close()
+            self._children.remove(child)
         stdout, stderr = (stream.kept for stream in child.streams)
         if end.kind is ExitKind.EXITED:
             return CommandResult(end.code, stdout, stderr)
@@ -190,16 +223,25 @@ class ProcessSession:
         return tuple(partial if gaps and c.channel is Channel.FILES else c for c in channels)
 
     async def close(self) -> None:
-        """Remove everything the session left; safe to call twice and after a failed ``start``."""
-        if self._closed:
-            return
-        self._closed = True
-        if self._agent is None:  # else the caller owns them
-            self._gateway.close()
-            self._tools.close()
-        else:
-            await self._agent.close()
-        await asyncio.to_thread(remove_tree, self._directory)
+        """Remove everything the session left; safe to call twice, also at once, and after a failed ``start``.
+
+        Whatever runs is killed. When it is cancelled it closes all the same before it says so.
+        """
+        await self._closing()
+
+    async def _close(self) -> None:
+        for child in self._children:
+            child.strike()
+        async with self._busy:
+            try:
+                if not self._handed_over:  # else the caller owns them
+                    self._gateway.close()
+                    self._tools.close()
+                for child in self._children:
+                    await child.close()
+            finally:
+                await in_thread(discard, self._directory)
+                self.on_close()
 
 
 def _special(directory: str, names: list[str]) -> set[str]:

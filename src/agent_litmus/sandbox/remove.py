@@ -1,11 +1,16 @@
 """Removes directory trees that nobody vouches for."""
 
+import errno
+import logging
 import os
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+_TRIES = 200
+_PASSING = {errno.ENOENT, errno.ENOTDIR, errno.ENOTEMPTY, errno.ESTALE}
+"""Errors that another one's removing or writing explains."""
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -15,6 +20,25 @@ class _Level:
 
     identity: tuple[int, int]
     left: list[str]
+
+
+def discard(root: Path) -> bool:
+    """Remove a tree, whoever else removes or fills it at the same time; whether it is gone.
+
+    Made for cleaning up: it never raises. What cannot be removed is logged.
+    """
+    last: OSError | None = None
+    for _ in range(_TRIES):
+        try:
+            remove_tree(root)
+        except OSError as error:
+            last = error
+            if error.errno not in _PASSING:
+                break
+        else:
+            return True
+    logging.getLogger(__name__).warning("%s cannot be removed: %s", root, last)
+    return False
 
 
 def remove_tree(root: Path) -> None:
@@ -76,7 +100,7 @@ def _enter(fd: int) -> _Level:
 
 def _leave(fd: int, level: _Level) -> None:
     if _identity(fd) != level.identity:
-        raise OSError("a directory was moved while its tree was removed")
+        raise OSError(errno.ESTALE, "a directory was moved while its tree was removed")
     os.rmdir(level.left.pop(), dir_fd=fd)
 
 

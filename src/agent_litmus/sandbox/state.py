@@ -5,9 +5,10 @@ import fcntl
 import os
 import stat
 import tempfile
+import weakref
 from pathlib import Path
 
-from agent_litmus.sandbox.remove import remove_tree
+from agent_litmus.sandbox.remove import discard
 
 _PREFIX = "agent-litmus-"
 _LOCK = "lock"
@@ -17,7 +18,8 @@ _PLENTY = 2 << 30
 class RunState:
     """A directory of mode 0700 that belongs to this run as long as its lock is held.
 
-    Making one removes what earlier runs of the same user left in the same place when they were killed.
+    Making one removes what earlier runs of the same user left in the same place when they were killed. It is
+    removed at the latest when the process ends of itself, however much went wrong before.
 
     Args:
         base: Where to make it; ``None``: the system's temporary directory.
@@ -29,16 +31,28 @@ class RunState:
         self.directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
         # Locked before it has its name, so that nobody can take it for abandoned.
         new = self.directory / f"{_LOCK}.new"
-        self._lock = os.open(new, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        lock = os.open(new, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
         new.rename(self.directory / _LOCK)
+        self._remove = weakref.finalize(self, _remove_own, self.directory, lock, os.getpid())
 
     def remove(self) -> None:
-        """Remove the directory; safe to call twice."""
-        if self._lock >= 0:
-            remove_tree(self.directory)
-            os.close(self._lock)
-            self._lock = -1
+        """Remove the directory; safe to call twice. What cannot be removed is left to the next run."""
+        self._remove()
+
+
+def _remove_own(directory: Path, lock: int, owner: int) -> None:
+    if os.getpid() == owner:  # not a fork of it that ends first
+        _remove_locked(directory)
+        os.close(lock)
+
+
+def _remove_locked(directory: Path) -> None:
+    """Remove a run's directory, its lock last: without one nobody could tell later that it was abandoned."""
+    with contextlib.suppress(OSError):
+        gone = [discard(path) for path in directory.iterdir() if path.name != _LOCK]
+        if all(gone):
+            discard(directory)
 
 
 def overlay_place() -> Path:
@@ -72,16 +86,14 @@ def _remove_abandoned(place: Path) -> None:
     for directory in place.glob(f"{_PREFIX}*"):
         with contextlib.suppress(OSError):
             status = directory.lstat()
-            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and _is_abandoned(directory):
-                remove_tree(directory)
+            if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid():
+                _remove_if_abandoned(directory)
 
 
-def _is_abandoned(directory: Path) -> bool:
+def _remove_if_abandoned(directory: Path) -> None:
     lock = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
+        _remove_locked(directory)
     finally:
         os.close(lock)
-    return True

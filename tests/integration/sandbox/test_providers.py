@@ -3,6 +3,7 @@
 import asyncio
 import os
 import select
+import signal
 import subprocess
 import sys
 import threading
@@ -307,28 +308,34 @@ HARNESS = """
 import asyncio, sys
 from pathlib import Path
 from agent_litmus.sandbox.bubblewrap import BubblewrapProvider
+from agent_litmus.sandbox.process import ProcessProvider
 from agent_litmus.sandbox.protocol import Launch, Mount, RunMounts, SandboxSpec
 
-async def main(snapshot, python, *mounts):
-    provider = BubblewrapProvider(RunMounts(Path(snapshot), Path(python), tuple(Mount(Path(m), m) for m in mounts)))
+async def main(name, snapshot, python, *mounts):
+    make = {"bubblewrap": BubblewrapProvider, "process": ProcessProvider}[name]
+    provider = make(RunMounts(Path(snapshot), Path(python), tuple(Mount(Path(m), m) for m in mounts)))
     session = await provider.open(SandboxSpec("s", {}))
-    await session.start(Launch(("sh", "-c", "sleep 1000 & sleep 1000"), {}))
-    print(session._agent.first, flush=True)
+    await session.start(Launch(("sleep", "1000"), {}))
+    print(session._agent.first if name == "bubblewrap" else session._agent._process.pid, flush=True)
     await session.wait()
 
 asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def test_a_killed_harness_takes_its_sessions_with_it(bubblewrap: Make, mounts: RunMounts, tmp_path: Path) -> None:
-    places = [str(mounts.snapshot), str(mounts.python), *(m.target for m in mounts.mounts)]
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_killed_harness_takes_its_sessions_with_it(
+    provider: Make, mounts: RunMounts, tmp_path: Path, number: signal.Signals, request: pytest.FixtureRequest
+) -> None:
+    name = request.node.callspec.params["provider"]
+    places = [name, str(mounts.snapshot), str(mounts.python), *(m.target for m in mounts.mounts)]
     environment = {"PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
         [sys.executable, "-c", HARNESS, *places], stdout=subprocess.PIPE, env=environment, text=True
     ) as harness:
         assert harness.stdout is not None
         pidfd = os.pidfd_open(int(harness.stdout.readline()))
-        harness.kill()
+        harness.send_signal(number)
     assert select.select([pidfd], [], [], 20)[0] == [pidfd]
     os.close(pidfd)
     RunState(tmp_path).remove()

@@ -1,11 +1,12 @@
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.sandbox.files import relative, tree_digest, tree_signature, write_tree
-from agent_litmus.sandbox.remove import remove_tree
+from agent_litmus.sandbox.remove import discard, remove_tree
 
 
 @pytest.mark.parametrize("name", ["", "/a", "..", "a/../b", "a\0", "."])
@@ -94,4 +95,12 @@ def test_removal_goes_deeper_than_a_path_can_say(tmp_path: Path) -> None:
         fd = inner
     os.close(fd)
     remove_tree(root)
+    assert not root.exists()
+
+
+def test_a_tree_that_several_remove_at_once_is_gone_for_all_of_them(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    write_tree_at(root, {f"d{i}/e{j}/f": "x" for i in range(30) for j in range(10)})
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(discard, [root] * 4))
     assert not root.exists()

@@ -1,5 +1,7 @@
 import fcntl
 import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -75,3 +77,34 @@ def test_without_memory_to_spare_the_systems_directory_is_used(monkeypatch: pyte
     monkeypatch.setattr("tempfile.tempdir", None)
     monkeypatch.setattr(state, "_free_bytes", lambda _: 1 << 20)
     assert overlay_place() == Path(tempfile.gettempdir())
+
+
+def test_the_lock_goes_last_so_that_the_next_run_can_finish_the_removal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = RunState(tmp_path)
+    (run.directory / "stuck").mkdir()
+    with monkeypatch.context() as patched:
+        patched.setattr(state, "discard", lambda path: path.name != "stuck")
+        run.remove()
+    assert names(run.directory) == ["lock", "stuck"]
+    RunState(tmp_path).remove()
+    assert names(tmp_path) == []
+
+
+def _script(tmp_path: Path, ending: str) -> list[str]:
+    code = f"from agent_litmus.sandbox.state import RunState\nimport os, sys\nrun = RunState({str(tmp_path)!r})\n"
+    subprocess.run([sys.executable, "-c", code + ending], check=False, stderr=subprocess.DEVNULL)
+    return names(tmp_path)
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("ending", ["raise ValueError", "raise KeyboardInterrupt", "sys.exit(3)", "del run"])
+def test_a_process_that_ends_of_itself_leaves_no_directory(tmp_path: Path, ending: str) -> None:
+    assert _script(tmp_path, ending) == []
+
+
+@pytest.mark.integration
+def test_a_fork_that_ends_first_does_not_take_the_directory_along(tmp_path: Path) -> None:
+    ending = "child = os.fork()\nif not child: sys.exit()\nos.waitpid(child, 0)\nos._exit(0)"
+    assert len(_script(tmp_path, ending)) == 1
