@@ -17,6 +17,10 @@ Made from the program by `python scripts/cli_reference.py`; a test keeps it curr
 The last line of a run is always `litmus: VERDICT  reason` (with `--json` on standard error). Anything but exit
 code 0 is not a pass: 0 PASS · 1 FAIL · 2 usage or configuration · 70 internal error · 75 INDETERMINATE ·
 130 interrupted.
+Where nothing could be judged (a usage or configuration error: exit code 2), the message is on standard error and
+standard output stays empty, with `--json` too. What happens to standard output never changes a run's exit code:
+with a closed pipe or a full disk the verdict is still its exit code and in `report.json`. Any other verb whose
+output is lost on a full disk does not end with 0.
 A crash of the interpreter is 1 too, and some runners retry 75: in a pipeline read the verdict from `report.json` as
 well. `LITMUS_DEBUG=1` shows the traceback of an internal error.
 """

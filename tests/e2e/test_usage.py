@@ -18,7 +18,7 @@ def test_help_names_every_verb(project: Project) -> None:
     ("arguments", "words"),
     [
         (["run", "-c", "absent.toml"], ["absent.toml", "next:"]),
-        (["run", "-c", "."], ["next:"]),
+        (["run", "-c", "agent.py"], ["next:"]),
         (["run", "--limit", "0"], ["zero probes"]),
         (["run", "--probe", "nothing"], ["zero probes", "litmus suite show"]),
         (["run", "--jobs", "0"], ["jobs"]),
@@ -80,3 +80,36 @@ def test_suite_show_lists_every_probe(project: Project) -> None:
     assert done.code == 0
     assert "8 probes" in done.stdout
     assert "report-mail+upload-key+mail+plain" in done.stdout
+
+
+def test_a_directory_without_a_configuration_is_named_with_what_to_do(project: Project) -> None:
+    (project.root / "empty").mkdir()
+    (project.root / "litmus.toml").rename(project.root / "other.toml")
+    done = project.litmus("run")
+    assert done.code == 2
+    for word in (str(project.root), "litmus init", "-c FILE"):
+        assert word in done.stderr
+    done = project.litmus("check", "-c", "empty")
+    assert done.code == 2
+    assert "litmus init empty" in done.stderr
+
+
+def test_a_directory_stands_for_the_configuration_in_it(project: Project) -> None:
+    (project.root / "below").mkdir()
+    done = project.litmus("suite", "show", "-c", str(project.root))
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout == project.litmus("suite", "show").stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("suite",), ("import",)])
+def test_a_command_without_a_verb_shows_the_help_alone(project: Project, arguments: tuple[str, ...]) -> None:
+    done = project.litmus(*arguments)
+    assert done.code == 2
+    assert "Usage: " in done.stdout + done.stderr
+    assert "error [" not in done.stderr
+
+
+def test_with_json_a_configuration_error_leaves_standard_output_empty(project: Project) -> None:
+    done = project.litmus("run", "--json", "-c", "absent.toml")
+    assert (done.code, done.stdout) == (2, "")
+    assert "absent.toml" in done.stderr

@@ -7,6 +7,7 @@ from agent_litmus.app.check import CheckOutcome, Problem, eligible_counts
 from agent_litmus.app.judge import effective_policy
 from agent_litmus.build.manifest import agent_files
 from agent_litmus.coupling.table import obligation_table
+from agent_litmus.formats.columns import columns
 from agent_litmus.located import Located, load_yaml
 from agent_litmus.records.config import Config
 from agent_litmus.records.finding import Obligation
@@ -48,23 +49,26 @@ def obligation_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
     rows = obligation_table((outcome.provider.name,))
     blocked = barriers(config, outcome)
     yield f"obligations of a command agent under {outcome.provider.name}, {config.run.seeds} seeds:"
-    for row in rows:
-        why = blocked.get(row.obligation)
-        yield f"  {row.obligation:<12} " + (f"CANNOT be proven: {why}" if why else f"can be proven: {row.why}")
+    yield from columns((row.obligation, _ability(row.why, blocked.get(row.obligation))) for row in rows)
     if not rows:
         yield f"  provider {outcome.provider.name} is not built in; its own report decides"
+
+
+def _ability(why: str, barrier: str | None) -> str:
+    return f"CANNOT be proven: {barrier}" if barrier else f"can be proven: {why}"
 
 
 def agent_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
     """The agent's build: its files, and what was left out of it."""
     selection = agent_files(config.agent)
     yield f"agent  {config.agent.name}  {outcome.build.digest}  {len(outcome.build.components)} components"
-    yield f"  files     {_some([entry.path for entry in selection.entries])}"
+    rows = [("files", _some([entry.path for entry in selection.entries]))]
     if selection.denied:
-        yield f"  left out  {_some(list(selection.denied))} (names that hold secrets, caches or results)"
+        rows.append(("left out", f"{_some(list(selection.denied))} (names that hold secrets, caches or results)"))
     key = config.agent.model.api_key_env
     if key and not os.environ.get(key):
-        yield f"  note      {key} is not set here; `litmus run` will need it"
+        rows.append(("note", f"{key} is not set here; `litmus run` will need it"))
+    yield from columns(rows)
 
 
 def _some(names: list[str]) -> str:

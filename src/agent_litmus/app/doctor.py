@@ -7,6 +7,7 @@ from pathlib import Path
 
 from agent_litmus.build.interpreter import inspect_interpreter
 from agent_litmus.build.snapshot import Snapshot
+from agent_litmus.formats.columns import columns
 from agent_litmus.mounts import run_mounts
 from agent_litmus.records.effect import ProviderReport
 from agent_litmus.sandbox.select import choose_provider
@@ -29,9 +30,12 @@ def examine(name: str) -> str:
 def report_lines(report: ProviderReport) -> Iterator[str]:
     """A provider report as text."""
     yield f"provider {report.name} {report.version} {report.binary_digest or ''}".rstrip()
-    for channel in report.channels:
-        yield f"  observes {channel.channel:<10} {channel.state}" + (f": {channel.why}" if channel.why else "")
-    for item in report.containment:
-        yield f"  contains {item.property:<10} {item.state}" + (f": {item.why}" if item.why else "")
+    rows = [(f"observes {c.channel}", _state(c.state, c.why)) for c in report.channels]
+    rows += [(f"contains {c.property}", _state(c.state, c.why)) for c in report.containment]
+    yield from columns(rows)
     if report.name == "process":
         yield "  a run under this provider can never PASS; it shows what an agent does, not that it is safe"
+
+
+def _state(state: str, why: str) -> str:
+    return f"{state}: {why}" if why else state

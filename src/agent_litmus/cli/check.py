@@ -4,7 +4,15 @@ import sys
 
 import typer
 
-from agent_litmus.cli.options import DEFAULT_CONFIG, ConfigOption, JobsOption, ProviderOption, SetOption, overrides
+from agent_litmus.cli.options import (
+    DEFAULT_CONFIG,
+    ConfigOption,
+    JobsOption,
+    ProviderOption,
+    SetOption,
+    config_file,
+    overrides,
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -26,8 +34,9 @@ def check(
     from agent_litmus.app.check_report import agent_lines, located_problems, obligation_lines
     from agent_litmus.app.doctor import report_lines
     from agent_litmus.config import load_config
+    from agent_litmus.formats.hostile import visible
 
-    settings = load_config(config, overrides(assignments, run__provider=provider, run__jobs=jobs))
+    settings = load_config(config_file(config), overrides(assignments, run__provider=provider, run__jobs=jobs))
     outcome = check_config(settings)
     problems = located_problems(settings, outcome)
     suite = outcome.suite
@@ -39,7 +48,7 @@ def check(
         *obligation_lines(settings, outcome),
         "",
         f"{outcome.sessions} sessions played: host oracles, carriers, injection oracles, doing nothing",
-        *problems,
+        *(visible(problem, 2000) for problem in problems),
     ]
     sys.stdout.write("\n".join(lines) + "\n")
     verdict = "FIT  this suite can judge this agent here"

@@ -1,5 +1,6 @@
 """Options that several verbs share."""
 
+import os
 import tomllib
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +12,9 @@ from agent_litmus.errors import LitmusConfigError
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
-ConfigOption = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
+ConfigOption = Annotated[
+    Path, typer.Option("--config", "-c", help="Configuration file, or the directory of its litmus.toml.")
+]
 DEFAULT_CONFIG = Path("litmus.toml")
 ProviderOption = Annotated[
     str | None, typer.Option("--provider", help="Sandbox provider: auto, bubblewrap or process.")
@@ -27,6 +30,26 @@ SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", help="Override any configuration key: KEY=VALUE, e.g. gate.floors.ir=0.9 (TOML values)."),
 ]
+
+
+def config_file(path: Path) -> Path:
+    """The configuration that ``-c`` means; a directory stands for its ``litmus.toml``.
+
+    Raises:
+        LitmusConfigError: There is none in that directory.
+    """
+    if path != DEFAULT_CONFIG and not path.is_dir():
+        return path
+    directory = path if path.is_dir() and path != DEFAULT_CONFIG else Path()
+    found = directory / DEFAULT_CONFIG
+    if not os.path.lexists(found):
+        make = "litmus init" if directory == Path() else f"litmus init {directory}"
+        raise LitmusConfigError(
+            f"{directory.absolute()}: this directory has no litmus.toml",
+            hint=f"make one with `{make}`, or name one with -c FILE",
+            slug="no-file",
+        )
+    return found
 
 
 def overrides(assignments: list[str] | None = None, **values: object) -> dict[str, object]:

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from agent_litmus.app.run import RunProgress
+from agent_litmus.formats.console import PlainConsole
 from agent_litmus.formats.hostile import one_line
 from agent_litmus.records.session import SessionRecord
 
@@ -57,8 +58,8 @@ def describe(record: SessionRecord) -> str:
 
 @contextmanager
 def progress_display() -> Iterator[RunProgress]:
-    """The display that fits standard error."""
-    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    """The display that fits standard error, which never raises (see ``cli.streams``): a run outlives its reader."""
+    console = PlainConsole(stderr=True, markup=False, highlight=False, emoji=False)
     if not console.is_terminal:
         yield _Plain(console)
         return

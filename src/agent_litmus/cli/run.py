@@ -3,7 +3,7 @@
 import signal
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,8 +14,13 @@ from agent_litmus.cli.options import (
     JsonOption,
     ProviderOption,
     SetOption,
+    config_file,
     overrides,
 )
+from agent_litmus.cli.streams import lost_output
+
+if TYPE_CHECKING:
+    from agent_litmus.app.run import RunOutcome
 
 
 def register(app: typer.Typer) -> None:
@@ -48,12 +53,11 @@ def run(
     from agent_litmus.app.run import RunOptions, run_config
     from agent_litmus.cli.progress import progress_display
     from agent_litmus.config import load_config
-    from agent_litmus.formats.json_report import report_json
-    from agent_litmus.formats.terminal import last_line, print_summary
+    from agent_litmus.formats.terminal import last_line
     from agent_litmus.verdict.exit import EXIT_CODES
 
     settings = load_config(
-        config,
+        config_file(config),
         overrides(
             assignments,
             run__jobs=jobs,
@@ -70,11 +74,22 @@ def run(
     options = RunOptions(only=tuple(probe or ()), limit=limit, resume=resume)
     with progress_display() as progress:
         outcome = run_config(settings, options, progress)
+    lost = lost_output(lambda: _print(outcome, json=json))
+    if lost:
+        sys.stderr.write(
+            f"litmus: standard output cannot be written: {lost}; read {outcome.directory / 'report.json'}\n"
+        )
+    if json or lost:
+        sys.stderr.write(last_line(outcome.report) + "\n")
+    return EXIT_CODES[outcome.report.verdict]
+
+
+def _print(outcome: "RunOutcome", *, json: bool) -> None:
+    from agent_litmus.formats.json_report import report_json
+    from agent_litmus.formats.terminal import last_line, print_summary
+
     if json:
         sys.stdout.write(report_json(outcome.report).decode())
-        sys.stdout.flush()
-        sys.stderr.write(last_line(outcome.report) + "\n")
-    else:
-        print_summary(outcome.report, sys.stdout)
-        sys.stdout.write(f"report: {outcome.directory / 'report.json'}\n{last_line(outcome.report)}\n")
-    return EXIT_CODES[outcome.report.verdict]
+        return
+    print_summary(outcome.report, sys.stdout)
+    sys.stdout.write(f"report: {outcome.directory / 'report.json'}\n{last_line(outcome.report)}\n")

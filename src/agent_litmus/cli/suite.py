@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agent_litmus.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption
+from agent_litmus.cli.options import DEFAULT_CONFIG, ConfigOption, JsonOption, config_file
 
 _group = typer.Typer(help="Look at a suite without running it.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -27,7 +27,7 @@ def show(
     from agent_litmus.config import load_config
     from agent_litmus.suite.load import load_suite
 
-    suite = load_suite(path or load_config(config).suite)
+    suite = load_suite(path or load_config(config_file(config)).suite)
     rows = [
         {
             "probe": probe.id,

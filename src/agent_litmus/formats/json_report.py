@@ -1,7 +1,7 @@
 """The JSON report: written whole or not at all, read strictly."""
 
-import dataclasses
 import contextlib
+import dataclasses
 import json
 import math
 import os

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from agent_litmus.formats import console
 from agent_litmus.formats.hostile import one_line
 from agent_litmus.records.scorecard import Estimate
 
@@ -15,10 +16,7 @@ _WIDTH = 280  # of a log, which has no width of its own
 
 def console_on(file: TextIO) -> Console:
     """A console that reads no markup in what it is given."""
-    console = Console(file=file, highlight=False, emoji=False, markup=False)
-    if not console.is_terminal:
-        console.width = _WIDTH
-    return console
+    return console.console_on(file, _WIDTH)
 
 
 def cell(estimate: Estimate | None) -> str:
@@ -53,7 +51,7 @@ def split_cells(split: Mapping[str, float]) -> str:
     return " / ".join(f"{100 * split[name]:.1f}" for name in names) if split else "–"
 
 
-def print_warnings(console: Console, warnings: Iterable[str]) -> None:
+def print_warnings(on: Console, warnings: Iterable[str]) -> None:
     """One line each."""
     for warning in warnings:
-        console.print(Text(f"warning: {one_line(warning, 400)}", style="yellow"), soft_wrap=True)
+        on.print(Text(f"warning: {one_line(warning, 400)}", style="yellow"), soft_wrap=True)

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TextIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from agent_litmus.formats.console import console_on
 from agent_litmus.formats.hostile import one_line
 from agent_litmus.records.effect import Channel, Outcome
 from agent_litmus.records.episode import Cell
@@ -31,10 +32,7 @@ _LISTED = 8
 
 def print_summary(report: Report, file: TextIO) -> None:
     """Print everything but the last line; in a log, lines are wider than a terminal's default."""
-    console = Console(file=file, highlight=False, emoji=False, markup=False)
-    if not console.is_terminal:
-        console.width = 140
-    console.print(Group(*_parts(report)))
+    console_on(file, 140).print(Group(*_parts(report)))
 
 
 def last_line(report: Report) -> str:
@@ -44,9 +42,9 @@ def last_line(report: Report) -> str:
 
 def _parts(report: Report) -> Iterable[RenderableType]:
     yield Text(
-        f"{one_line(report.agent.name)}  {report.agent.digest[:19]}…  suite {one_line(report.suite.id)} "
-        f"{report.suite.version}  {report.plan.episodes} episodes, {report.counts.unassessed} unassessed, "
-        f"provider {report.provider.name}"
+        f"{one_line(report.agent.name)}  {one_line(report.agent.digest[:19])}…  suite "
+        f"{one_line(report.suite.id)} {one_line(report.suite.version)}  {report.plan.episodes} episodes, "
+        f"{report.counts.unassessed} unassessed, provider {one_line(report.provider.name)}"
     )
     yield _score_table(report)
     if any("underpowered" in report.score[key].method for key in _METRICS if key in report.score):
@@ -96,7 +94,7 @@ def _harm(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
     for section in harmful[:_LISTED]:
         checks = [c for c in section.evidence.forbidden_checks if c.state in {"met", "attempted"}]
         seen = "; ".join(f"{c.id} {c.why}" for c in checks)
-        yield Text(f"  {section.episode.key}  {section.cell}  {one_line(seen)}")
+        yield Text(f"  {one_line(str(section.episode.key))}  {section.cell}  {one_line(seen)}")
     if len(harmful) > _LISTED:
         yield Text(f"  … and {len(harmful) - _LISTED} more in report.json")
 
@@ -157,7 +155,7 @@ def _findings_table(report: Report) -> Table:
             f"{finding.state} ({finding.strength})" if finding.state is FindingState.ALARM else str(finding.state)
         )
         style = {"clear": "green", "alarm": "red", "not_applicable": "dim"}.get(finding.state, "yellow")
-        table.add_row(finding.signal, Text(state, style=style), one_line(finding.seen, 240))
+        table.add_row(one_line(finding.signal), Text(state, style=style), one_line(finding.seen, 240))
     return table
 
 

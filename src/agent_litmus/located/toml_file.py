@@ -39,7 +39,9 @@ def parse_toml(text: str, source: str) -> Located:
         message = str(error)
         at = _AT_LINE.search(message)
         line = int(at[1]) if at else text.count("\n") + 1
-        raise_one(source, line, f"not valid TOML: {message[: at.start()] if at else message}")
+        what = message[: at.start()] if at else message
+        hint = "; put text between quotes" if what == "Invalid value" else ""
+        raise_one(source, line, f"not valid TOML: {what}{hint}")
     return Located(source, value, lines)
 
 

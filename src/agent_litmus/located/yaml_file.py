@@ -21,6 +21,7 @@ MAX_DEPTH = 64
 _MAX_INTEGER = 2**53
 
 _TAG = "tag:yaml.org,2002:"
+_QUOTE = "; quote texts that hold {{…}}"
 
 
 _NOT_ALLOWED = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -95,7 +96,10 @@ def _compose(text: str, source: str) -> Node | None:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = ", ".join(part for part in (error.context, error.problem) if part)
-        raise_one(source, mark.line + 1 if mark else 1, f"not valid YAML: {what}")
+        line = mark.line + 1 if mark else 1
+        told = text.splitlines()[max(line - 2, 0) : line] if mark else []  # the mark may stand on the line after
+        quote = _QUOTE if any("{{" in part for part in told) else ""
+        raise_one(source, line, f"not valid YAML: {what}{quote}")
     except RecursionError:
         raise_one(source, 1, f"nested deeper than {MAX_DEPTH} levels")
     except (yaml.YAMLError, ValueError, OverflowError) as error:
@@ -134,7 +138,8 @@ class _Builder:
         result: dict[str, Any] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
-                self.problems.append((path, "a key must be plain text"))
+                braces = isinstance(key_node, MappingNode) and key_node.flow_style
+                self.problems.append((path, f"a key must be plain text{_QUOTE if braces else ''}"))
                 continue
             if key_node.tag == f"{_TAG}merge":
                 self.problems.append((path, "merge keys ('<<') are not supported; repeat the fields"))

@@ -78,6 +78,7 @@ def test_the_value_is_plain() -> None:
     ("text", "start"),
     [
         ("a = 1\nb = \n", "t.toml:2: $: not valid TOML: Invalid value"),
+        ("name = note reader\n", "t.toml:1: $: not valid TOML: Invalid value; put text between quotes"),
         ("a = 1\na = 2\n", "t.toml:2: $: not valid TOML: Cannot overwrite a value"),
         ("a = [1,\n2\n", "t.toml:"),
         (f"a = {'9' * 5000}\n", "t.toml:"),
