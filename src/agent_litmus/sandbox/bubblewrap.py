@@ -15,7 +15,7 @@ from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
 from agent_litmus.sandbox.remove import discard
 from agent_litmus.sandbox.sessions import Sessions
-from agent_litmus.sandbox.state import RunState, overlay_place
+from agent_litmus.sandbox.state import RunState, overlay_place, temporary_files
 from agent_litmus.sandbox.stub_config import write_stub
 
 
@@ -28,7 +28,8 @@ class BubblewrapProvider:
             ``None``: the best there is, see :func:`~agent_litmus.sandbox.state.overlay_place`.
 
     Raises:
-        LitmusSandboxError: No usable bubblewrap, or a directory that is missing or unreadable.
+        LitmusSandboxError: No usable bubblewrap, a directory that is missing or unreadable, or no room for
+            temporary files.
     """
 
     def __init__(self, mounts: RunMounts, *, base: Path | None = None) -> None:
@@ -38,8 +39,9 @@ class BubblewrapProvider:
         self._base = Base(mounts.snapshot)
         self._run = RunState(base or overlay_place())
         try:
-            self._state = _make_state(self._run.directory)
-            self._stub = write_stub(self._state / "stub", self._mounts.python)
+            with temporary_files(self._run.directory):
+                self._state = _make_state(self._run.directory)
+                self._stub = write_stub(self._state / "stub", self._mounts.python)
             self._launcher = Launcher([self._state, *_sources(self._mounts, self._binary)])
         except BaseException:
             self._run.remove()
@@ -75,11 +77,12 @@ class BubblewrapProvider:
 
     def _make(self, directory: Path, spec: SandboxSpec, uid: int | None) -> str:
         digest = self._base.verify()
-        directory.mkdir(mode=0o700)
-        for name in ("lower", "upper", "work", "run", "answer"):
-            (directory / name).mkdir(mode=0o755)
-        files.write_tree(directory / "lower", spec.files)
-        files.give(directory, uid)
+        with temporary_files(self._run.directory):
+            directory.mkdir(mode=0o700)
+            for name in ("lower", "upper", "work", "run", "answer"):
+                (directory / name).mkdir(mode=0o755)
+            files.write_tree(directory / "lower", spec.files)
+            files.give(directory, uid)
         return digest
 
     def _place(self, directory: Path, slot: int) -> Place:

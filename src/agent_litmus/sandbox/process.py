@@ -15,7 +15,7 @@ from agent_litmus.sandbox.process_session import ProcessSession
 from agent_litmus.sandbox.protocol import RunMounts, SandboxSpec
 from agent_litmus.sandbox.remove import discard
 from agent_litmus.sandbox.sessions import Sessions
-from agent_litmus.sandbox.state import RunState
+from agent_litmus.sandbox.state import RunState, temporary_files
 
 
 class ProcessProvider:
@@ -52,7 +52,8 @@ class ProcessProvider:
         return await self._sessions.open(self._open(spec))
 
     async def _open(self, spec: SandboxSpec) -> ProcessSession:
-        directory = Path(tempfile.mkdtemp(dir=self._run.directory))
+        with temporary_files(self._run.directory):
+            directory = Path(tempfile.mkdtemp(dir=self._run.directory))
         try:
             session = ProcessSession(spec, self._mounts, self._base.verify, directory)
         except BaseException:
@@ -60,7 +61,8 @@ class ProcessProvider:
             raise
         session.on_close = lambda: self._sessions.forget(session)
         try:
-            await in_thread(session.prepare)
+            with temporary_files(self._run.directory):
+                await in_thread(session.prepare)
         except BaseException:
             await session.close()
             raise

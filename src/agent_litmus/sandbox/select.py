@@ -50,7 +50,7 @@ async def _trial(mounts: RunMounts) -> None:
     if not result.exit.clean:
         raise LitmusSandboxError(
             f"a trial session ended with {result.exit.kind}: {result.exit.why or result.exit.code}",
-            hint="run `litmus sandbox` to see what this host allows",
+            hint="run `litmus doctor` to see what this host allows",
         )
 
 

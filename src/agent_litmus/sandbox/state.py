@@ -5,14 +5,21 @@ import fcntl
 import os
 import stat
 import tempfile
+import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
+from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.sandbox.remove import discard
 
 _PREFIX = "agent-litmus-"
 _LOCK = "lock"
 _PLENTY = 2 << 30
+_DAY = 86_400.0
+"""Seconds after which a directory is no longer just being made."""
+_UNLOCKED = frozenset({f"{_LOCK}.new"})
+"""All that a directory without a lock can hold."""
 
 
 class RunState:
@@ -23,22 +30,55 @@ class RunState:
 
     Args:
         base: Where to make it; ``None``: the system's temporary directory.
+
+    Raises:
+        LitmusSandboxError: It cannot be made there.
     """
 
     def __init__(self, base: Path | None) -> None:
-        place = Path(base or tempfile.gettempdir())
-        _remove_abandoned(place)
-        self.directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
-        # Locked before it has its name, so that nobody can take it for abandoned.
-        new = self.directory / f"{_LOCK}.new"
-        lock = os.open(new, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        new.rename(self.directory / _LOCK)
+        with temporary_files(base):
+            place = Path(base or tempfile.gettempdir())
+            _remove_abandoned(place)
+            self.directory = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=place))
+            try:
+                lock = _locked(self.directory)
+            except BaseException:
+                discard(self.directory)
+                raise
         self._remove = weakref.finalize(self, _remove_own, self.directory, lock, os.getpid())
 
     def remove(self) -> None:
         """Remove the directory; safe to call twice. What cannot be removed is left to the next run."""
         self._remove()
+
+
+@contextlib.contextmanager
+def temporary_files(place: Path | None) -> Iterator[None]:
+    """Say what to do where temporary files cannot be written below ``place`` (``None``: the system's directory).
+
+    Raises:
+        LitmusSandboxError: Instead of any ``OSError``.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise LitmusSandboxError(
+            f"temporary files cannot be written below {place or 'the temporary directory'}: {error}",
+            hint="free space there, or set TMPDIR to a directory that can be written and has room",
+        ) from error
+
+
+def _locked(directory: Path) -> int:
+    """The open lock of a new directory, locked before it has its name: nobody can take it for abandoned."""
+    new = directory / f"{_LOCK}.new"
+    lock = os.open(new, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        new.rename(directory / _LOCK)
+    except BaseException:
+        os.close(lock)
+        raise
+    return lock
 
 
 def _remove_own(directory: Path, lock: int, owner: int) -> None:
@@ -88,10 +128,21 @@ def _remove_abandoned(place: Path) -> None:
             status = directory.lstat()
             if stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid():
                 _remove_if_abandoned(directory)
+                _remove_if_never_locked(directory, status)
+
+
+def _remove_if_never_locked(directory: Path, status: os.stat_result) -> None:
+    """Remove what a run left that was killed before it had its lock, and nothing anyone else may have made."""
+    ours = stat.S_IMODE(status.st_mode) == 0o700 and {path.name for path in directory.iterdir()} <= _UNLOCKED
+    if ours and time.time() - status.st_mtime > _DAY:
+        discard(directory)
 
 
 def _remove_if_abandoned(directory: Path) -> None:
-    lock = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        lock = os.open(directory / _LOCK, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _remove_locked(directory)

@@ -3,10 +3,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
+from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.sandbox import state
 from agent_litmus.sandbox.state import RunState, overlay_place
 
@@ -108,3 +110,27 @@ def test_a_process_that_ends_of_itself_leaves_no_directory(tmp_path: Path, endin
 def test_a_fork_that_ends_first_does_not_take_the_directory_along(tmp_path: Path) -> None:
     ending = "child = os.fork()\nif not child: sys.exit()\nos.waitpid(child, 0)\nos._exit(0)"
     assert len(_script(tmp_path, ending)) == 1
+
+
+def test_what_a_run_left_that_never_had_its_lock_is_removed_after_a_day(tmp_path: Path) -> None:
+    for name, days, mode, inside in (
+        ("agent-litmus-old", 2, 0o700, "lock.new"),
+        ("agent-litmus-empty", 2, 0o700, ""),
+        ("agent-litmus-new", 0, 0o700, "lock.new"),
+        ("agent-litmus-notes", 2, 0o700, "diary"),
+        ("agent-litmus-shared", 2, 0o755, "lock.new"),
+    ):
+        (tmp_path / name).mkdir(mode=mode)
+        (tmp_path / name).chmod(mode)
+        if inside:
+            (tmp_path / name / inside).touch()
+        then = time.time() - days * 86_400
+        os.utime(tmp_path / name, (then, then))
+    RunState(tmp_path).remove()
+    assert names(tmp_path) == ["agent-litmus-new", "agent-litmus-notes", "agent-litmus-shared"]
+
+
+def test_a_place_that_cannot_be_written_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(LitmusSandboxError, match=r"cannot be written below .*missing") as caught:
+        RunState(tmp_path / "missing")
+    assert "TMPDIR" in caught.value.hint
