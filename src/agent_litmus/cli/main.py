@@ -7,6 +7,7 @@ import sys
 import typer
 
 from agent_litmus.cli import check, compare, doctor, import_runs, init, judge, report, run, score, suite
+from agent_litmus.cli.stop import stop_like_ctrl_c
 from agent_litmus.cli.streams import lost_output, settle_streams
 from agent_litmus.errors import LitmusError
 from agent_litmus.formats.hostile import visible
@@ -33,6 +34,7 @@ for verb in (run, check, init, suite, report, score, compare, import_runs, judge
 def main() -> None:
     """Entry point: every expected failure becomes one clear message and its exit code."""
     settle_streams()
+    stop_like_ctrl_c()
     sys.exit(invoke(sys.argv[1:]))
 
 

@@ -1,6 +1,5 @@
 """``litmus run``: probe the agent and return one verdict."""
 
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,7 +69,6 @@ def run(
             run__unconfined=unconfined,
         ),
     )
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))  # one way to stop, cleaned up
     options = RunOptions(only=tuple(probe or ()), limit=limit, resume=resume)
     with progress_display() as progress:
         outcome = run_config(settings, options, progress)
