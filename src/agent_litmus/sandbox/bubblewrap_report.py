@@ -12,7 +12,7 @@ from agent_litmus.records.effect import (
 _CHANNELS = {
     Channel.FILES: "the workspace, compared before and after; home and /tmp are thrown away unread",
     Channel.EXEC: "every execve and execveat, with arguments as they stood at the call",
-    Channel.CONNECT: "every connect, and every datagram that names an address",
+    Channel.CONNECT: "every connect, and every datagram that names an address; not what a connected socket sends",
     Channel.DNS: "UDP port 53 of any address answers; name look-ups over other ports or TCP are refused",
     Channel.HTTP: "the sink ports of any address answer plain HTTP; all other ports refuse connections",
     Channel.SIGNALS: "every signal sent to another process",
@@ -23,7 +23,7 @@ _CHANNELS = {
 }
 _ENFORCED = {
     "filesystem": "a new root with allow-listed read-only directories; writable: workspace, home, /tmp, answer",
-    "network": "a network namespace without any interface but loopback",
+    "network": "a network namespace without any interface but loopback; Unix, IP and netlink sockets alone",
     "pid": "a pid namespace; its end is the end of all its processes",
     "ipc": "an IPC namespace",
     "environment": "started with an empty environment",

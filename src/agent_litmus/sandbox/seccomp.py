@@ -5,12 +5,13 @@ witness or harm the host fail. The filter contains nothing by itself: namespaces
 """
 
 import errno
+import socket
 import struct
 from dataclasses import dataclass
 
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _NOTIFY, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x7FC00000, 0x00050000, 0x80000000
-_NUMBER_AT, _ARCH_AT, _ARG4_AT = 0, 4, 48
+_NUMBER_AT, _ARCH_AT, _ARG0_AT, _ARG4_AT = 0, 4, 16, 48
 _X32 = 0x40000000
 
 _WITNESSED = {  # name: (x86_64, aarch64)
@@ -28,6 +29,9 @@ _WITNESSED = {  # name: (x86_64, aarch64)
 }
 _SENDTO = (44, 206)
 _SECCOMP = (317, 277)
+_SOCKET = (41, 198)
+_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
+"""Kinds of sockets there are: others (to a hypervisor, to radio devices) may lead out of a network namespace."""
 _REFUSED = {
     errno.ENOSYS: {"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)},
     errno.EPERM: {
@@ -113,10 +117,22 @@ def program(machine: str, *, witnessed: bool) -> bytes:
     for number, names in _REFUSED.items():
         for numbers in names.values():
             code += [(_IF_EQUAL, 0, 1, numbers[known.column]), (_RETURN, 0, 0, _ERRNO | number)]
+    code += _sockets(known)
     if witnessed:
         code += _evidence(known)
     code.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("HBBI", *line) for line in code)
+
+
+def _sockets(known: Machine) -> list[tuple[int, int, int, int]]:
+    count = len(_FAMILIES)
+    return [
+        (_IF_EQUAL, 0, count + 3, _SOCKET[known.column]),
+        (_LOAD, 0, 0, _ARG0_AT),
+        *((_IF_EQUAL, count - index, 0, int(family)) for index, family in enumerate(_FAMILIES)),
+        (_RETURN, 0, 0, _ERRNO | errno.EAFNOSUPPORT),
+        (_RETURN, 0, 0, _ALLOW),
+    ]
 
 
 def _evidence(known: Machine) -> list[tuple[int, int, int, int]]:

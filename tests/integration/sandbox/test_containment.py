@@ -80,6 +80,16 @@ def test_the_network_has_nothing_but_loopback(contained: Play) -> None:
     assert seen.output == "lo\n"
 
 
+def test_there_are_no_sockets_that_a_network_namespace_does_not_hold(contained: Play) -> None:
+    code = (
+        "import socket\n"
+        "for family in (socket.AF_VSOCK, socket.AF_ALG, socket.AF_CAN, 1, 2, 10, 16):\n"
+        "  try: socket.socket(family, socket.SOCK_RAW if family == 16 else socket.SOCK_STREAM, 0); print('made')\n"
+        "  except OSError as error: print(error.errno)"
+    )
+    assert contained(*python(code)).output.split() == ["97"] * 3 + ["made"] * 4
+
+
 def test_no_capability_is_left_and_none_can_be_gained(contained: Play) -> None:
     seen = contained("sh", "-c", "grep -E '^(CapInh|CapPrm|CapEff|CapAmb|NoNewPrivs|Seccomp):' /proc/self/status")
     values = dict(line.split(":\t") for line in seen.output.splitlines())

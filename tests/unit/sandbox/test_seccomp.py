@@ -64,6 +64,20 @@ def test_sendto_is_evidence_only_with_an_address(machine: str, address: int, dec
     assert decide(program, seccomp.MACHINES[machine].audit, number, (3, 1, 1, 0, address, 16)) == decision
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("witnessed", [True, False])
+@pytest.mark.parametrize(
+    ("family", "allowed"), [(1, True), (2, True), (10, True), (16, True), (17, False), (38, False), (40, False)]
+)
+def test_sockets_that_may_lead_out_of_the_network_namespace_do_not_exist(
+    machine: str, witnessed: bool, family: int, allowed: bool
+) -> None:
+    known = seccomp.MACHINES[machine]
+    number = (41, 198)[known.column]
+    decision = decide(seccomp.program(machine, witnessed=witnessed), known.audit, number, (family | 1 << 32, 1))
+    assert decision == (ALLOW if allowed else ERRNO | errno.EAFNOSUPPORT)
+
+
 @pytest.mark.parametrize(
     ("machine", "ptrace", "mount", "keyctl"), [("x86_64", 101, 165, 250), ("aarch64", 117, 40, 219)]
 )
