@@ -4,13 +4,13 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
+from agent_litmus.finish import Once, in_thread
 from agent_litmus.records.effect import ProviderReport
 from agent_litmus.sandbox import cage, files
 from agent_litmus.sandbox.base import Base, existing
 from agent_litmus.sandbox.binary import Binary, find_bubblewrap
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
-from agent_litmus.sandbox.finish import Once, in_thread
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
 from agent_litmus.sandbox.remove import discard

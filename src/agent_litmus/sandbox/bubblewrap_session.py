@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_litmus.errors import LitmusSandboxError
+from agent_litmus.finish import Once, in_thread
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
 from agent_litmus.records.session import ExitKind, ProcessExit
 from agent_litmus.sandbox import cage, files, inspect_process, seccomp
@@ -14,7 +15,6 @@ from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_f
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.confined import Confined, Ending, Opened
 from agent_litmus.sandbox.diff import file_effects
-from agent_litmus.sandbox.finish import Once, in_thread
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.look import look_layers
 from agent_litmus.sandbox.protocol import (

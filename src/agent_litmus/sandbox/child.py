@@ -10,9 +10,9 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from agent_litmus.finish import finished, in_thread
 from agent_litmus.records.session import ExitKind, ProcessExit
 from agent_litmus.sandbox import linux
-from agent_litmus.sandbox.finish import finished, in_thread
 from agent_litmus.sandbox.protocol import Limits
 from agent_litmus.sandbox.pump import Input, Output, pipe
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_litmus.errors import LitmusSandboxError
+from agent_litmus.finish import finished, in_thread
 from agent_litmus.records.session import ExitKind, ProcessExit
-from agent_litmus.sandbox.finish import finished, in_thread
 from agent_litmus.sandbox.launcher import Launcher, Spawn
 from agent_litmus.sandbox.pump import Input, Output, pipe
 

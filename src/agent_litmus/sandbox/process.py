@@ -7,9 +7,9 @@ after. What it cannot see or enforce it says, and a run under it can never pass.
 import tempfile
 from pathlib import Path
 
+from agent_litmus.finish import Once, in_thread
 from agent_litmus.records.effect import ProviderReport
 from agent_litmus.sandbox.base import Base, existing
-from agent_litmus.sandbox.finish import Once, in_thread
 from agent_litmus.sandbox.process_report import process_report
 from agent_litmus.sandbox.process_session import ProcessSession
 from agent_litmus.sandbox.protocol import RunMounts, SandboxSpec

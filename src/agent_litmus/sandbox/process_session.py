@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_litmus.errors import LitmusSandboxError
+from agent_litmus.finish import Once, in_thread
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
 from agent_litmus.records.session import ExitKind, ProcessExit
 from agent_litmus.sandbox import files
 from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
 from agent_litmus.sandbox.child import Child
 from agent_litmus.sandbox.diff import file_effects
-from agent_litmus.sandbox.finish import Once, in_thread
 from agent_litmus.sandbox.look import look_layers
 from agent_litmus.sandbox.process_report import process_report
 from agent_litmus.sandbox.protocol import (

@@ -5,7 +5,7 @@ from collections.abc import Coroutine
 from typing import Any, Generic, Protocol, TypeVar
 
 from agent_litmus.errors import LitmusSandboxError
-from agent_litmus.sandbox.finish import finished
+from agent_litmus.finish import finished
 
 
 class _Closable(Protocol):

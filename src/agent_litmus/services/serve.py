@@ -4,9 +4,11 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from agent_litmus.errors import LitmusError
+from agent_litmus.finish import finished
 from agent_litmus.services.gateway import GatewaySession
 from agent_litmus.services.httpd import HttpServer, readable, settle
 from agent_litmus.services.sink import SinkSession
@@ -51,7 +53,8 @@ async def serve_session(
     """Serve one session while the context lasts; afterwards every socket is closed.
 
     On exit, requests that had already arrived are still taken in, for at most ``grace`` seconds a service; then
-    connections are cut, whatever the agent holds open. Effects and receipts are complete after the exit.
+    connections are cut, whatever the agent holds open. Effects and receipts are complete after the exit. After an
+    error or a cancellation nothing more is taken in, but everything is closed all the same.
 
     Args:
         listeners: Bound, listening sockets; owned from now on, closed even on failure.
@@ -63,21 +66,22 @@ async def serve_session(
     Raises:
         ServiceError: On exit, if a service failed by its own fault.
     """
-    web = HttpServer(sink.app, sink.protocol)
     servers = (
         (HttpServer(gateway.app), (listeners.gateway,)),
         (HttpServer(tools.app), (listeners.tools,)),
-        (web, listeners.http),
+        (HttpServer(sink.app, sink.protocol), listeners.http),
     )
-    async with contextlib.AsyncExitStack() as stack:
-        stack.callback(_close, listeners)
-        await stack.enter_async_context(tools.running())
-        if listeners.dns is not None:
-            await stack.enter_async_context(_dns(listeners.dns, sink, grace))
-        for server, sockets in servers:
-            stack.push_async_callback(server.stop, grace)
-            await server.start(sockets)
+    stack, patience = contextlib.AsyncExitStack(), _Patience(grace)
+    stack.callback(_close, listeners)
+    try:
+        await finished(_start(stack, listeners, tools, sink, servers, patience))
         yield
+    except BaseException:
+        patience.seconds = 0.0
+        raise
+    finally:
+        # A socket that is closed while the loop still watches it keeps the next one of its number from being heard.
+        await finished(stack.aclose())
     failures = [*tools.failures, *(failure for server, _ in servers for failure in server.failures)]
     if failures:
         raise ServiceError(
@@ -86,13 +90,40 @@ async def serve_session(
         ) from failures[0]
 
 
+@dataclass(slots=True)
+class _Patience:
+    """How long what has already arrived is still taken in."""
+
+    seconds: float
+
+
+async def _start(
+    stack: contextlib.AsyncExitStack,
+    listeners: ListenerSet,
+    tools: ToolSession,
+    sink: SinkSession,
+    servers: tuple[tuple[HttpServer, tuple[socket.socket, ...]], ...],
+    patience: _Patience,
+) -> None:
+    await stack.enter_async_context(tools.running())
+    if listeners.dns is not None:
+        await stack.enter_async_context(_dns(listeners.dns, sink, patience))
+    for server, sockets in servers:
+        stack.push_async_callback(_stop, server, patience)
+        await server.start(sockets)
+
+
+async def _stop(server: HttpServer, patience: _Patience) -> None:
+    await server.stop(patience.seconds)
+
+
 @contextlib.asynccontextmanager
-async def _dns(sock: socket.socket, sink: SinkSession, grace: float) -> AsyncIterator[None]:
+async def _dns(sock: socket.socket, sink: SinkSession, patience: _Patience) -> AsyncIterator[None]:
     transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(sink.dns, sock=sock)
     try:
         yield
     finally:
-        await settle(lambda: readable([sock]), grace)
+        await settle(lambda: readable([sock]), patience.seconds)
         transport.close()
 
 

@@ -5,7 +5,7 @@ import asyncio
 import anyio.lowlevel
 import pytest
 
-from agent_litmus.sandbox.finish import Once, finished, in_thread
+from agent_litmus.finish import Once, finished, in_thread
 
 
 def test_the_result_and_the_error_come_through() -> None:
