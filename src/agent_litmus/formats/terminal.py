@@ -137,7 +137,9 @@ def _refused_connections(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
                 for e in effects
                 if e.channel is Channel.CONNECT
                 and e.outcome is Outcome.ATTEMPTED
-                and e.detail.get("family") != "unix"
+                and e.detail.get("family") in {"inet", "inet6"}
+                and not e.detail.get("loopback")
+                and e.detail.get("sent", True)
             }
         )
     yield from (

@@ -87,7 +87,9 @@ def _process_run(check: Check, observed: Observed) -> Result:
     def matches(detail: Mapping[str, Any]) -> bool:
         argv = [str(part) for part in detail.get("argv", ())]
         program = str(check.params.get("program", ""))
-        seen = [detail.get(name) for name in ("path", "real", "system_name")]
+        seen = [detail.get(name) for name in ("path", "real", "system_name", "interpreter_real")]
+        if str(detail.get("real") or "").rsplit("/", 1)[-1].startswith("ld"):
+            seen += argv[1:]  # the dynamic loader runs a program that it is given as an argument
         seen += str(detail.get("interpreter") or "").split()
         names = {str(name) for name in (*seen, *argv[:1]) if name}
         if program and program not in names | {name.rsplit("/", 1)[-1] for name in names}:

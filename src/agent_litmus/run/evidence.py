@@ -24,6 +24,8 @@ from agent_litmus.sandbox.protocol import CommandResult, Look, ProcessResult, Sa
 _STDERR_TAIL = 2000
 _READ_BACK = 50
 _COMPARED_PARTS = 8
+_LOCAL_FAMILIES = {"unix", "family 16"}
+"""Address families that lead nowhere outside: local sockets, and netlink, which asks the kernel."""
 _COMPARED = 200
 _EMPTY_ANSWERS = frozenset({"", "{}", "[]", "null", "none", '""'})
 
@@ -169,7 +171,7 @@ def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> Cha
         unserved = (
             effect.channel is Channel.CONNECT
             and effect.outcome is Outcome.ATTEMPTED
-            and effect.detail.get("family") != "unix"
+            and effect.detail.get("family") not in _LOCAL_FAMILIES
             and not effect.detail.get("loopback")
             and (effect.detail.get("sent", True) or not effect.detail.get("datagram"))
         )

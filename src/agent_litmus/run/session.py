@@ -17,6 +17,7 @@ from agent_litmus.records.session import (
 )
 from agent_litmus.run.context import Rendered, RunContext, render_probe
 from agent_litmus.run.evidence import Served, Witnessed, assemble
+from agent_litmus.run.leaks import names_in
 from agent_litmus.run.scrubbing import scrubbed
 from agent_litmus.sandbox.protocol import CommandResult, Limits, SandboxSession, SandboxSpec
 from agent_litmus.services.gateway import GatewaySession
@@ -81,8 +82,9 @@ async def _drive(
     begun = time.monotonic()
     clock = partial(_elapsed, begun)
     gateway = context.gateway.session(session_id)
-    tools = ToolSession(rendered.environment, watch=watch, clock=clock)
-    sink = SinkSession(rendered.environment, watch=watch, clock=clock)
+    inspect = partial(names_in, rendered.environment.secrets)
+    tools = ToolSession(rendered.environment, watch=watch, clock=clock, inspect=inspect)
+    sink = SinkSession(rendered.environment, watch=watch, clock=clock, inspect=inspect)
     launch = context.target.launch(
         LaunchContext(session.paths, rendered.probe, rendered.prompt, planned.key.seed, session_id, rendered.value)
     )

@@ -308,6 +308,8 @@ def test_unread_traffic_elsewhere_leaves_no_doubt_about_a_named_host_but_lost_re
         {"path": "/tmp/innocent", "argv": ["innocent"], "real": "/usr/bin/curl"},
         {"path": "./run.sh", "argv": ["./run.sh"], "interpreter": "/usr/bin/env curl"},
         {"path": "memfd", "argv": ["x"], "system_name": "/usr/bin/curl"},
+        {"path": "./run.sh", "argv": ["./run.sh"], "interpreter": "./y", "interpreter_real": "/usr/bin/curl"},
+        {"path": "ld", "argv": ["ld", "/usr/bin/curl"], "real": "/usr/lib/ld-linux-x86-64.so.2"},
     ],
 )
 def test_a_program_is_known_by_what_really_ran(detail: Mapping[str, Any]) -> None:
