@@ -39,14 +39,24 @@ class Effect:
     - files ``create|modify|delete|chmod|symlink``: ``path`` (relative, ``backslashreplace``), ``size``, ``sha256``
     - exec ``exec``: ``path``, ``argv`` (list of text)
     - connect ``connect``: ``family``, ``address``, ``port``
-    - dns ``resolve``: ``name``, ``type``, ``address`` (what was answered; empty if nothing)
-    - http ``request``: ``method``, ``host``, ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped);
-      ``bytes`` (a connection that spoke no HTTP): ``host``, ``port``, ``size``, ``head`` (text, capped)
+    - dns ``resolve``: ``name``, ``type``, ``address`` (what was answered; empty if nothing), ``carries``;
+      ``bytes`` (a datagram that is no query, or more than one): ``port``, ``size``, ``head`` (text, capped),
+      ``carries``
+    - http ``request``: ``method``, ``host``, ``resolved``, ``port``, ``path``, ``headers`` (mapping), ``body``
+      (text, capped), ``carries``; ``bytes`` (what came over a connection and was no complete request): ``host``,
+      ``resolved``, ``port``, ``size``, ``head`` (text, capped), ``carries``
     - signals ``kill``: ``target``, ``signal``
     - processes ``leftover``: ``count``
-    - tools ``list``: ``count``; ``call``: ``tool``, ``arguments`` (mapping), ``ok`` (bool), ``result`` (capped)
-    - tools ``mail``: ``to``, ``subject``, ``body``; ``ticket``: ``id``, ``title``, ``body``;
+    - tools ``list``: ``count``; ``call``: ``tool``, ``arguments`` (mapping), ``ok`` (bool), ``result`` (capped),
+      ``carries``
+    - tools ``mail``: ``to``, ``subject``, ``body``, ``recipients`` (bare addresses in lower case), ``carries``;
+      a refused one is ``ATTEMPTED``. ``ticket``: ``id``, ``title``, ``body``, ``carries``.
       ``write``: ``path``, ``text``
+
+    On the channels dns, http and tools there is always ``clipped``: whether any of it was cut for the record, or
+    sent compressed and too large to be looked through. ``carries`` is the sorted names of the secrets found in all
+    that was sent, before it was cut. ``host`` is the name in the request, ``resolved`` the name that the address it
+    was sent to had been given out for, or the address itself; both in lower case without a final dot.
     """
 
     channel: Channel

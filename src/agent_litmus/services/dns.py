@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_litmus.records.effect import Channel, Outcome
-from agent_litmus.services.recorder import EffectLog
+from agent_litmus.services.outbound import Inspect, Search
+from agent_litmus.services.recorder import DNS_PORT, EffectLog
 
 _FIRST = int(ipaddress.IPv4Address("198.18.0.1"))
 _LAST = int(ipaddress.IPv4Address("198.19.255.254"))
 _TYPES = {1: "A", 2: "NS", 5: "CNAME", 6: "SOA", 12: "PTR", 15: "MX", 16: "TXT", 28: "AAAA", 33: "SRV", 65: "HTTPS"}
 _HEADER = struct.Struct("!6H")
 _QUESTION = struct.Struct("!2H")
+HEAD_LIMIT = 4096
+"""Most bytes kept of a datagram that is no plain query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,8 @@ class Question:
     type: int
     wire: bytes
     """The question section's bytes, echoed in the answer."""
+    plain: bool = True
+    """Whether the packet held nothing else that could carry a text."""
 
     @property
     def type_name(self) -> str:
@@ -37,7 +42,7 @@ def parse_question(packet: bytes) -> Question | None:
     """The query in a packet (RFC 1035, section 4.1); ``None`` if it is malformed or no query."""
     if len(packet) < _HEADER.size or len(packet) > 4096:
         return None
-    identity, flags, questions, *_ = _HEADER.unpack_from(packet)
+    identity, flags, questions, *others = _HEADER.unpack_from(packet)
     if flags & 0xF800 or questions < 1:
         return None
     labels, at, size = [], _HEADER.size, 0
@@ -50,7 +55,16 @@ def parse_question(packet: bytes) -> Question | None:
     if at + 1 + _QUESTION.size > len(packet) or not labels:
         return None
     kind, _ = _QUESTION.unpack_from(packet, at + 1)
-    return Question(identity, ".".join(labels), kind, packet[_HEADER.size : at + 1 + _QUESTION.size])
+    end = at + 1 + _QUESTION.size
+    plain = _is_plain((questions, *others), packet[end:])
+    return Question(identity, ".".join(labels), kind, packet[_HEADER.size : end], plain)
+
+
+def _is_plain(counts: tuple[int, ...], rest: bytes) -> bool:
+    """Whether ``rest`` is nothing, or the empty OPT record of RFC 6891 that resolvers add."""
+    if not rest:
+        return counts == (1, 0, 0, 0)
+    return counts == (1, 0, 0, 1) and len(rest) == 11 and rest[:3] == b"\0\0\x29" and rest[9:] == b"\0\0"
 
 
 def answer(question: Question, address: ipaddress.IPv4Address | None) -> bytes:
@@ -83,7 +97,7 @@ class Names:
     def name(self, address: str) -> str:
         """The name an address was given out for, or the address itself."""
         try:
-            return self._names.get(int(ipaddress.IPv4Address(address)), address)
+            return self._names.get(int(ipaddress.IPv4Address(address.removeprefix("::ffff:"))), address)
         except ValueError:
             return address
 
@@ -92,11 +106,13 @@ class DnsSink(asyncio.DatagramProtocol):
     """Answers and records queries.
 
     Args:
-        log: Where ``resolve`` effects go.
+        log: Where ``resolve`` and ``bytes`` effects go.
         names: Shared with the HTTP sink, which tells hosts by their addresses.
+        inspect: Looks through what was sent.
     """
 
-    def __init__(self, log: EffectLog, names: Names) -> None:
+    def __init__(self, log: EffectLog, names: Names, inspect: Inspect | None = None) -> None:
+        self._inspect = inspect
         self._log = log
         self._names = names
         self._transport: asyncio.DatagramTransport | None = None
@@ -106,11 +122,26 @@ class DnsSink(asyncio.DatagramProtocol):
         self._transport = transport
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
-        """Answer one packet; malformed ones are ignored."""
+        """Record one packet, and answer it if it is a query."""
         question = parse_question(data)
+        if question is None or not question.plain:
+            self._record_bytes(data)
         if question is None or self._transport is None:
             return
         address = self._names.address(question.name) if question.type == 1 else None
+        search = Search(self._inspect)
+        search.text(question.name)
         detail = {"name": question.name, "type": question.type_name, "address": str(address or "")}
-        self._log.add(Channel.DNS, "resolve", Outcome.EXECUTED, detail)
+        self._log.add(Channel.DNS, "resolve", Outcome.EXECUTED, {**detail, "carries": search.found()})
         self._transport.sendto(answer(question, address), addr)
+
+    def _record_bytes(self, data: bytes) -> None:
+        search = Search(self._inspect)
+        search.feed(data)
+        detail = {
+            "port": DNS_PORT,
+            "size": len(data),
+            "head": data[:HEAD_LIMIT].decode("utf-8", "backslashreplace"),
+            "carries": search.found(),
+        }
+        self._log.add(Channel.DNS, "bytes", Outcome.EXECUTED, detail, clipped=len(data) > HEAD_LIMIT)

@@ -8,6 +8,8 @@ import socket
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import h11
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -68,6 +70,20 @@ class ServiceProtocol(H11Protocol):
         self.app_state = {"transport": transport}
         no_delay(transport.get_extra_info("socket"))
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer a client that broke the protocol, if there is still room for an answer, and hang up.
+
+        To the application it is a client that went away: whatever it still sends has nowhere to go.
+        """
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        try:
+            super().send_400_response(msg)
+        except h11.LocalProtocolError:
+            # An answer had already begun.
+            self.transport.close()
+
     def turned_away(self) -> None:
         """Take note of a connection too many."""
 
@@ -76,6 +92,13 @@ def connected(scope: Scope) -> bool:
     """Whether the connection of a request is still open, so that bytes written to it can arrive."""
     transport: asyncio.Transport | None = scope.get("state", {}).get("transport")
     return transport is None or not transport.is_closing()
+
+
+def is_disconnect(error: BaseException) -> bool:
+    """Whether an error only says that the client went away or broke the protocol."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(is_disconnect, error.exceptions))
+    return isinstance(error, ClientDisconnect | h11.LocalProtocolError)
 
 
 class HttpServer:
@@ -144,6 +167,8 @@ class HttpServer:
             scope["state"]["transport"].abort()
             raise
         except Exception as error:
+            if is_disconnect(error) and not connected(scope):
+                return
             self.failures.append(error)
             raise
 

@@ -11,6 +11,11 @@ TEXT_LIMIT = 64 * 1024
 """Longest text kept in a record, in characters."""
 EFFECT_LIMIT = 10_000
 """Most effects one service keeps of one session."""
+KEY_LIMIT = 256
+"""Longest key of a mapping kept in a record, in characters."""
+ITEM_LIMIT = 1000
+"""Most items of one list or mapping kept in a record."""
+DNS_PORT = 53
 SIZE_LIMIT = 32 << 20
 """Most characters of effect details one service keeps of one session."""
 
@@ -34,20 +39,45 @@ def clip(text: str, limit: int = TEXT_LIMIT) -> str:
 
 def clean(value: Any, depth: int = 16) -> Any:
     """A JSON value made fit for a record: texts clipped, numbers within what canonical JSON can hold."""
+    return cleaned(value, depth)[0]
+
+
+def cleaned(value: Any, depth: int = 16) -> tuple[Any, bool]:
+    """As :func:`clean`, and whether anything was cut: a text, a list, a mapping or what is nested too deeply."""
     if isinstance(value, int | float):
         exact = abs(value) < 2**53 if isinstance(value, int) else math.isfinite(value)
-        return value if exact else str(value)
+        return (value if exact else str(value)), False
     if isinstance(value, Mapping) and depth:
-        return {clip(str(k), 256): clean(v, depth - 1) for k, v in list(value.items())[:1000]}
+        pairs = [(clip(str(k), KEY_LIMIT), *cleaned(v, depth - 1)) for k, v in list(value.items())[:ITEM_LIMIT]]
+        cut = len(value) > ITEM_LIMIT or any(len(str(k)) > KEY_LIMIT for k in value)
+        return {k: v for k, v, _ in pairs}, cut or any(c for _, _, c in pairs)
     if isinstance(value, list | tuple) and depth:
-        return [clean(v, depth - 1) for v in value[:1000]]
+        items = [cleaned(v, depth - 1) for v in value[:ITEM_LIMIT]]
+        return [v for v, _ in items], len(value) > ITEM_LIMIT or any(c for _, c in items)
     if value is None:
-        return None
-    return clip(value if isinstance(value, str) else repr(value))
+        return None, False
+    text = value if isinstance(value, str) else repr(value)
+    return clip(text), len(text) > TEXT_LIMIT or not isinstance(value, str)
+
+
+def is_act(action: str, detail: Mapping[str, Any]) -> bool:
+    """Whether an effect changed or sent something, so that it outranks mere reading when there is no more room."""
+    if detail.get("carries"):
+        return True
+    if action in {"list", "resolve"}:
+        return False
+    if action == "call":
+        return not str(detail.get("tool", "")).startswith(("list_", "read_", "fetch_"))
+    if action == "request":
+        return detail.get("method") not in {"GET", "HEAD", "OPTIONS"}
+    # Datagrams that carry nothing known are cheap to send by the thousand.
+    return not (action == "bytes" and detail.get("port") == DNS_PORT)
 
 
 class EffectLog:
     """Effects of one session on one service, bounded in number and size.
+
+    Where there is no more room, an act pushes out the latest reads; see :func:`is_act`.
 
     Args:
         clock: Seconds since the session's start.
@@ -55,24 +85,52 @@ class EffectLog:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._effects: list[Effect] = []
+        self._kept: dict[int, tuple[Effect, int]] = {}
+        self._reads: list[int] = []
         self._size = 0
+        self._seen = 0
         self.dropped = 0
         """Effects not kept because a bound was reached. Above zero, the channel was only partially observed."""
 
     @property
     def effects(self) -> tuple[Effect, ...]:
         """Everything kept so far, in order."""
-        return tuple(self._effects)
+        return tuple(effect for effect, _ in self._kept.values())
 
-    def add(self, channel: Channel, action: str, outcome: Outcome, detail: Mapping[str, Any]) -> None:
-        """Keep one effect; ``detail`` is cleaned and clipped here."""
-        cleaned = clean(detail)
-        self._size += _size(cleaned)
-        if len(self._effects) >= EFFECT_LIMIT or self._size > SIZE_LIMIT:
+    def add(
+        self, channel: Channel, action: str, outcome: Outcome, detail: Mapping[str, Any], *, clipped: bool = False
+    ) -> None:
+        """Keep one effect; ``detail`` is cleaned and clipped here, and says so in ``clipped``.
+
+        Args:
+            channel: Where it was observed.
+            action: What was done.
+            outcome: How far it got.
+            detail: What is known of it.
+            clipped: Whether the caller already cut something.
+        """
+        shown, cut = cleaned(detail)
+        shown["clipped"] = clipped or cut
+        size, act = _size(shown), is_act(action, shown)
+        if act:
+            self._make_room(size)
+        if self._full(size):
             self.dropped += 1
             return
-        self._effects.append(Effect(channel, action, outcome, cleaned, at=self._clock()))
+        self._seen += 1
+        self._size += size
+        self._kept[self._seen] = (Effect(channel, action, outcome, shown, at=self._clock()), size)
+        if not act:
+            self._reads.append(self._seen)
+
+    def _full(self, size: int) -> bool:
+        return len(self._kept) >= EFFECT_LIMIT or self._size + size > SIZE_LIMIT
+
+    def _make_room(self, size: int) -> None:
+        while self._reads and self._full(size):
+            _, freed = self._kept.pop(self._reads.pop())
+            self._size -= freed
+            self.dropped += 1
 
 
 def _size(value: Any) -> int:

@@ -12,6 +12,7 @@ from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.records.probe import Environment
 from agent_litmus.services.dns import DnsSink, Names
 from agent_litmus.services.httpd import ServiceProtocol, connected
+from agent_litmus.services.outbound import BodySearch, Inspect
 from agent_litmus.services.pages import EMPTY_PAGE, find_page
 from agent_litmus.services.recorder import TEXT_LIMIT, Clock, EffectLog, Witness, session_clock
 
@@ -27,11 +28,18 @@ class SinkSession:
         environment: The expanded environment; its pages are served.
         watch: Texts whose sending is witnessed (the injected text).
         clock: Seconds since the session's start.
+        inspect: Names of what it finds in a text; called with everything that leaves, before any of it is cut.
     """
 
     def __init__(
-        self, environment: Environment, watch: tuple[str, ...] = (), *, clock: Clock | None = None
+        self,
+        environment: Environment,
+        watch: tuple[str, ...] = (),
+        *,
+        clock: Clock | None = None,
+        inspect: Inspect | None = None,
     ) -> None:
+        self.inspect = inspect
         self._pages = environment.pages
         self._witness = Witness(watch)
         self._names = Names()
@@ -54,7 +62,7 @@ class SinkSession:
 
     def dns(self) -> DnsSink:
         """The datagram protocol for the DNS socket."""
-        return DnsSink(self._log, self._names)
+        return DnsSink(self._log, self._names, self.inspect)
 
     def protocol(self, config: Config, state: ServerState) -> "SinkProtocol":
         """The protocol of one TCP connection."""
@@ -64,33 +72,44 @@ class SinkSession:
         """Count a connection whose bytes nobody read."""
         self._log.dropped += 1
 
-    def record_bytes(self, local: Any, size: int, head: bytes) -> None:
-        """Record a connection that spoke no HTTP; ``local`` is its address on our side."""
+    def record_bytes(self, local: Any, held: "Held") -> None:
+        """Record what came over a connection and was no request; ``local`` is its address on our side."""
         address, port = local or ("", 0)
-        detail = {"host": self._names.name(address), "port": port, "size": size, "head": _text(head)}
-        self._log.add(Channel.HTTP, "bytes", Outcome.EXECUTED, detail)
+        name = self._names.name(address)
+        detail: dict[str, Any] = {
+            "host": name,
+            "resolved": name,
+            "port": port,
+            "size": held.size,
+            "head": _text(held.head),
+        }
+        detail["carries"] = held.search.found()
+        self._log.add(Channel.HTTP, "bytes", Outcome.EXECUTED, detail, clipped=held.size > len(held.head))
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI application: take the request, record it, answer it."""
         address, port = scope["server"] or ("", 0)
         headers = _headers(scope)
         host, path = _target(scope, headers.get("host", ""))
-        body = bytearray()
+        resolved = self._names.name(address)
+        body = Held(BodySearch(self.inspect, _head(scope, headers), headers.get("content-encoding", "")))
         try:
             await _take(receive, body)
         finally:
             # Also when the session ends meanwhile: what arrived has left the sandbox.
-            named = host.rpartition(":")[0] if _has_port(host) else host
             detail = {
                 "method": scope["method"],
-                "host": named or self._names.name(address),
+                "host": _bare(host) or resolved,
+                "resolved": resolved,
                 "port": port,
                 "path": path,
                 "headers": headers,
-                "body": _text(body),
+                "body": _text(body.head),
+                "carries": body.search.found(),
             }
-            self._log.add(Channel.HTTP, "request", Outcome.EXECUTED, detail)
-        await self._answer(scope, send, host or self._names.name(address), path)
+            cut = body.size > len(body.head) or body.search.clipped
+            self._log.add(Channel.HTTP, "request", Outcome.EXECUTED, detail, clipped=cut)
+        await self._answer(scope, send, host or resolved, path)
 
     async def _answer(self, scope: Scope, send: Send, host: str, path: str) -> None:
         page = None
@@ -110,6 +129,25 @@ class SinkSession:
             self._witness.saw(page)
 
 
+class Held:
+    """The beginning of a stream, its size, and what was found in all of it.
+
+    Args:
+        search: Looks through the stream.
+    """
+
+    def __init__(self, search: BodySearch) -> None:
+        self.head = bytearray()
+        self.size = 0
+        self.search = search
+
+    def take(self, data: bytes) -> None:
+        """Take in the next bytes."""
+        self.size += len(data)
+        self.head += data[: TEXT_LIMIT - len(self.head)]
+        self.search.feed(data)
+
+
 class SinkProtocol(ServiceProtocol):
     """A connection that may turn out not to speak HTTP; such bytes are kept, not answered.
 
@@ -122,8 +160,8 @@ class SinkProtocol(ServiceProtocol):
     def __init__(self, config: Config, state: ServerState, session: SinkSession) -> None:
         super().__init__(config, state)
         self._session = session
-        self._head = bytearray()
-        self._size = 0
+        self._held = Held(BodySearch(session.inspect))
+        self._unparsed = b""
         self._raw = False
         self._idle: asyncio.TimerHandle | None = None
 
@@ -140,32 +178,37 @@ class SinkProtocol(ServiceProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in: for HTTP as long as they look like it."""
-        self._size += len(data)
-        self._head += data[: TEXT_LIMIT - len(self._head)]
         if self._idle is not None:
             self._idle.cancel()
             self._idle = None
-        if not self._raw:
+        if self._raw:
+            self._held.take(data)
+        else:
             super().data_received(data)
         if self.cycle is None or self._raw:
             self._idle = self.loop.call_later(IDLE, self.transport.abort)
-        if not self._raw and self.cycle is not None:
-            self._head.clear()
-            self._size = 0
+
+    def handle_events(self) -> None:
+        """Keep what is about to be parsed: of bytes that turn out wrong, the parser keeps nothing."""
+        self._unparsed, _ = self.conn.trailing_data
+        super().handle_events()
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the base class's signature
         """Not HTTP: go on taking bytes in; a TLS client will say nothing more without an answer."""
         self._raw = True
-        if self._head[:1] == bytes([_TLS_HANDSHAKE]):
+        self._held.take(self._unparsed)
+        if self._held.head[:1] == bytes([_TLS_HANDSHAKE]):
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Record what did not become a request."""
+        """Record what did not become a request: no HTTP, or one that was never completed."""
         super().connection_lost(exc)
         if self._idle is not None:
             self._idle.cancel()
-        if self._size and (self._raw or self.cycle is None):
-            self._session.record_bytes(self.server, self._size, bytes(self._head))
+        if not self._raw:
+            self._held.take(self.conn.trailing_data[0])
+        if self._held.size:
+            self._session.record_bytes(self.server, self._held)
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -196,14 +239,27 @@ def _has_port(host: str) -> bool:
     return host.rpartition(":")[2].isdigit() and not host.endswith("]")
 
 
-async def _take(receive: Receive, body: bytearray) -> None:
-    """Collect the body up to the limit; what is longer is taken in and dropped, what is cut off counts as it is."""
+def _bare(host: str) -> str:
+    """A host without login, port and final dot, in lower case."""
+    host = host.rpartition("@")[2]
+    return (host.rpartition(":")[0] if _has_port(host) else host).rstrip(".").lower()
+
+
+def _head(scope: Scope, headers: dict[str, str]) -> str:
+    """Request line and headers, as they came."""
+    target = b"?".join(part for part in (scope["raw_path"], scope["query_string"]) if part).decode("latin-1")
+    lines = [f"{scope['method']} {target}", *(f"{name}: {value}" for name, value in headers.items())]
+    return "\n".join(lines) + "\n\n"
+
+
+async def _take(receive: Receive, body: Held) -> None:
+    """Collect the body; what is cut off counts as it is."""
     more = True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             return
-        body += message.get("body", b"")[: TEXT_LIMIT - len(body)]
+        body.take(message.get("body", b""))
         more = message.get("more_body", False)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.records.probe import Environment
 from agent_litmus.services import world as w
 from agent_litmus.services.httpd import connected
+from agent_litmus.services.outbound import Inspect, Search, texts
 from agent_litmus.services.recorder import Clock, EffectLog, Witness, session_clock
 
 PATH = "/mcp"
@@ -67,14 +68,21 @@ class ToolSession:
         environment: The expanded environment: world, offered tools, overridden descriptions.
         watch: Texts whose sending is witnessed (the injected text).
         clock: Seconds since the session's start.
+        inspect: Names of what it finds in a text; called with everything that leaves, before any of it is cut.
 
     Raises:
         LitmusError: The environment names a tool there is none of.
     """
 
     def __init__(
-        self, environment: Environment, *, watch: tuple[str, ...] = (), clock: Clock | None = None
+        self,
+        environment: Environment,
+        *,
+        watch: tuple[str, ...] = (),
+        clock: Clock | None = None,
+        inspect: Inspect | None = None,
     ) -> None:
+        self._inspect = inspect
         self._tools = _offered(environment)
         self._world = w.World(environment)
         self._descriptions = environment.tool_descriptions
@@ -187,12 +195,21 @@ class ToolSession:
     def _record(self, name: str, arguments: Any, *, ok: bool, result: str) -> None:
         self.calls += 1
         outcome = Outcome.EXECUTED if ok else Outcome.ATTEMPTED
-        shown = arguments if isinstance(arguments, dict) else {}
-        detail = {"tool": name, "arguments": shown, "ok": ok, "result": result}
-        self._log.add(Channel.TOOLS, "call", outcome, detail)
+        named = isinstance(arguments, Mapping)
+        detail = {"tool": name, "arguments": arguments if named else {}, "ok": ok, "result": result}
+        detail["carries"] = self._carried([name, arguments])
+        self._log.add(Channel.TOOLS, "call", outcome, detail, clipped=not named and arguments is not None)
+        if not ok and named and name == "send_mail" and name in self._tools:
+            self._world.acts.append(("mail", w.mail_detail(arguments)))
         for action, act in self._world.acts:
-            self._log.add(Channel.TOOLS, action, Outcome.EXECUTED, act)
+            carried = {} if action == "write" else {"carries": self._carried(act)}
+            self._log.add(Channel.TOOLS, action, outcome, {**act, **carried})
         self._world.acts.clear()
+
+    def _carried(self, value: Any) -> list[str]:
+        search = Search(self._inspect)
+        search.text("\n".join(texts(value)))
+        return search.found()
 
     async def _record_broken_calls(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Record calls so malformed that the protocol layer refuses them before the tool is looked up."""

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_litmus.records.probe import Environment
+from agent_litmus.services.addresses import all_usable, recipients
 from agent_litmus.services.pages import EMPTY_PAGE, find_page
 
 
@@ -94,13 +95,11 @@ class World:
 
     def send_mail(self, mail: Mail) -> str:
         """Accept a mail for delivery; refuses what a real server would refuse."""
-        recipients = [part.strip() for part in mail.to.split(",") if part.strip()]
-        if not recipients or not all("@" in r.strip("@") for r in recipients):
+        if not all_usable(mail.to):
             raise ToolError(f"Recipient address {mail.to!r} rejected: not a mail address.")
-        self.acts.append(("mail", {"to": mail.to, "subject": mail.subject, "body": mail.body}))
-        return (
-            f"Mail to {', '.join(recipients)} accepted for delivery (message id <{next(self._message_ids)}@mail>)."
-        )
+        self.acts.append(("mail", mail_detail(mail.model_dump())))
+        receivers = ", ".join(recipients(mail.to))
+        return f"Mail to {receivers} accepted for delivery (message id <{next(self._message_ids)}@mail>)."
 
     def list_tickets(self, _: NoArguments) -> str:
         """One line per ticket."""
@@ -146,6 +145,18 @@ class World:
         self._written[path] = arguments.text
         self.acts.append(("write", {"path": path, "text": arguments.text}))
         return f"Wrote {len(arguments.text.encode('utf-8', 'replace'))} bytes to {path}."
+
+
+def mail_detail(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Detail of a ``mail`` effect, for accepted mails and for refused ones whatever their arguments are."""
+    detail = {name: _as_text(arguments.get(name)) for name in ("to", "subject", "body")}
+    return {**detail, "recipients": recipients(detail["to"])}
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(_as_text, value))
+    return "" if value is None else str(value)
 
 
 def _find(things: Sequence[Mapping[str, str]], wanted: str, kind: str) -> Any:

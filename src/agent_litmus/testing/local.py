@@ -10,6 +10,7 @@ from agent_litmus.records.probe import Environment
 from agent_litmus.sandbox.protocol import Listeners
 from agent_litmus.services.gateway import Gateway, GatewaySession, upstream_client
 from agent_litmus.services.httpd import loopback_listener
+from agent_litmus.services.outbound import Inspect
 from agent_litmus.services.serve import serve_session
 from agent_litmus.services.sink import SinkSession
 from agent_litmus.services.tools import ToolSession
@@ -47,6 +48,7 @@ async def local_session(
     api_key: str | None = None,
     environment: Environment | None = None,
     watch: tuple[str, ...] = (),
+    inspect: Inspect | None = None,
     timeout: float = 30.0,  # noqa: ASYNC109 - the upstream's longest silence, not a deadline of this function
     grace: float = 0.5,
     max_response: int = 32 << 20,
@@ -60,6 +62,7 @@ async def local_session(
         api_key: The upstream's key.
         environment: The expanded environment; an empty one unless given.
         watch: Texts whose sending is witnessed.
+        inspect: Names of what it finds in a text that leaves.
         timeout: Longest silence of the upstream in seconds.
         grace: Seconds that requests under way get at the end.
         max_response: Largest answer of the upstream in bytes.
@@ -79,6 +82,7 @@ async def local_session(
             max_request=max_request,
             max_response=max_response,
         ).session("local")
-        tools, sink = ToolSession(world, watch=watch), SinkSession(world, watch=watch)
+        tools = ToolSession(world, watch=watch, inspect=inspect)
+        sink = SinkSession(world, watch=watch, inspect=inspect)
         async with serve_session(listeners, gateway, tools, sink, grace=grace):
             yield LocalSession(gateway, tools, sink, listeners, urls[0], f"{urls[1]}/mcp", tuple(urls[2:]), address)

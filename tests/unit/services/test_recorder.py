@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from agent_litmus.records.digest import canonical_json
 from agent_litmus.records.effect import Channel, Outcome
 from agent_litmus.services import recorder
-from agent_litmus.services.recorder import EffectLog, Witness, clean, clip
+from agent_litmus.services.recorder import EffectLog, Witness, clean, cleaned, clip
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters()),
@@ -64,7 +64,7 @@ def test_an_effect_carries_its_time() -> None:
     kept = log()
     kept.add(Channel.TOOLS, "list", Outcome.EXECUTED, {"count": 1})
     (effect,) = kept.effects
-    assert (effect.at, effect.detail, kept.dropped) == (2.5, {"count": 1}, 0)
+    assert (effect.at, effect.detail, kept.dropped) == (2.5, {"count": 1, "clipped": False}, 0)
 
 
 def test_a_flood_of_effects_is_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,11 +76,89 @@ def test_a_flood_of_effects_is_cut_and_counted(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_flood_of_bytes_is_cut_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recorder, "SIZE_LIMIT", 100)
+    monkeypatch.setattr(recorder, "SIZE_LIMIT", 150)
     kept = log()
     for _ in range(5):
         kept.add(Channel.HTTP, "request", Outcome.EXECUTED, {"headers": {"x": ["y" * 40]}})
     assert (len(kept.effects), kept.dropped) == (2, 3)
+
+
+READS: list[tuple[Channel, str, dict[str, object]]] = [
+    (Channel.TOOLS, "list", {"count": 10}),
+    (Channel.TOOLS, "call", {"tool": "list_mail", "carries": []}),
+    (Channel.TOOLS, "call", {"tool": "read_file", "carries": []}),
+    (Channel.TOOLS, "call", {"tool": "fetch_page", "carries": []}),
+    (Channel.HTTP, "request", {"method": "GET", "carries": []}),
+    (Channel.DNS, "resolve", {"name": "a.test", "carries": []}),
+    (Channel.DNS, "bytes", {"port": 53, "carries": []}),
+]
+ACTS: list[tuple[Channel, str, dict[str, object]]] = [
+    (Channel.TOOLS, "mail", {"to": "a@b.test"}),
+    (Channel.TOOLS, "ticket", {"title": "t"}),
+    (Channel.TOOLS, "write", {"path": "p"}),
+    (Channel.TOOLS, "call", {"tool": "send_mail"}),
+    (Channel.TOOLS, "call", {"tool": "fetch_page", "carries": ["key"]}),
+    (Channel.HTTP, "request", {"method": "POST"}),
+    (Channel.HTTP, "request", {"method": "PUT"}),
+    (Channel.HTTP, "request", {"method": "GET", "carries": ["key"]}),
+    (Channel.HTTP, "bytes", {"port": 80}),
+    (Channel.DNS, "resolve", {"name": "key.test", "carries": ["key"]}),
+    (Channel.DNS, "bytes", {"port": 53, "carries": ["key"]}),
+]
+
+
+@pytest.mark.parametrize(("limit", "value"), [("EFFECT_LIMIT", 3), ("SIZE_LIMIT", 200)])
+@pytest.mark.parametrize("act", ACTS)
+def test_a_flood_of_reads_never_pushes_out_an_act(
+    act: tuple[Channel, str, dict[str, object]], limit: str, value: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recorder, limit, value)
+    kept = log()
+    for channel, action, detail in READS * 3:
+        kept.add(channel, action, Outcome.EXECUTED, detail)
+    kept.add(act[0], act[1], Outcome.EXECUTED, act[2])
+    for channel, action, detail in READS * 3:
+        kept.add(channel, action, Outcome.EXECUTED, detail)
+    assert act[:2] in [
+        (effect.channel, effect.action) for effect in kept.effects if effect.detail.items() >= act[2].items()
+    ]
+    assert kept.dropped == 6 * len(READS) + 1 - len(kept.effects)
+    assert kept.dropped > 0
+
+
+def test_acts_do_not_push_out_acts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "EFFECT_LIMIT", 2)
+    kept = log()
+    for number in range(4):
+        kept.add(Channel.HTTP, "request", Outcome.EXECUTED, {"method": "POST", "path": f"/{number}"})
+    assert ([effect.detail["path"] for effect in kept.effects], kept.dropped) == (["/0", "/1"], 2)
+
+
+DEEP: object = "x"
+for _ in range(20):
+    DEEP = [DEEP]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x" * (recorder.TEXT_LIMIT + 1),
+        list(range(1001)),
+        dict.fromkeys(map(str, range(1001))),
+        DEEP,
+        {"k" * 300: 1},
+    ],
+)
+def test_whatever_was_cut_says_so(value: object) -> None:
+    assert cleaned({"a": [value]})[1]
+    kept = log()
+    kept.add(Channel.TOOLS, "call", Outcome.EXECUTED, {"arguments": {"a": value}})
+    assert kept.effects[0].detail["clipped"] is True
+
+
+@given(st.text(max_size=50) | st.integers() | st.none() | st.lists(st.booleans(), max_size=5))
+def test_nothing_cut_says_so(value: object) -> None:
+    assert not cleaned({"a": [value]})[1]
 
 
 def test_a_watched_text_is_seen_whatever_its_whitespace() -> None:

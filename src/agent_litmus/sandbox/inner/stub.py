@@ -82,17 +82,27 @@ def listen(family: int, address: str, port: int) -> _socket.socket:
     return sock
 
 
+def name_server() -> _socket.socket:
+    """One UDP socket for look-ups over IPv6 and IPv4, over IPv4 alone where the kernel has no IPv6."""
+    try:
+        sock = _socket.socket(_socket.AF_INET6, _socket.SOCK_DGRAM)
+        sock.setsockopt(_socket.IPPROTO_IPV6, _socket.IPV6_V6ONLY, 0)
+        sock.bind(("::", DNS_PORT))
+    except OSError:
+        sock = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
+        sock.bind(("0.0.0.0", DNS_PORT))  # noqa: S104  the namespace has no other machine
+    return sock
+
+
 def open_sockets(config: Config) -> list[_socket.socket]:
     """Gateway, tools, DNS, then the sinks."""
-    dns = _socket.socket(_socket.AF_INET, _socket.SOCK_DGRAM)
-    dns.bind(("0.0.0.0", DNS_PORT))  # noqa: S104  the namespace has no other machine
     sockets = [
         listen(_socket.AF_INET, "127.0.0.1", config.gateway),
         listen(_socket.AF_INET, "127.0.0.1", config.tools),
-        dns,
+        name_server(),
     ]
     for port in config.sinks:
-        sockets.append(listen(_socket.AF_INET, "0.0.0.0", port))  # noqa: S104  as above
+        sockets.append(listen(_socket.AF_INET, "0.0.0.0", port))  # noqa: S104  the namespace has no other machine
         try:
             sockets.append(listen(_socket.AF_INET6, "::", port))
         except OSError:  # a kernel without IPv6 has no IPv6 to catch
