@@ -8,9 +8,10 @@ import httpx2
 from starlette.types import Send
 
 from agent_litmus.services.completion import Completion, MalformedError, StreamReader
+from agent_litmus.services.events import EventScrubber
 from agent_litmus.services.recorder import clip
 from agent_litmus.services.request import RefusedError
-from agent_litmus.services.scrub import Scrubber, StreamScrubber
+from agent_litmus.services.scrub import MASK, Scrubber
 
 _PASSED_HEADERS = ("content-type", "retry-after")
 
@@ -113,11 +114,9 @@ async def _whole(route: Route, response: httpx2.Response, answer: Answer, send: 
         document = json.loads(data)
     except (ValueError, RecursionError):
         document = None
-    if document is not None and b"\\u" in data:
-        # Escapes could hide the key from a search in the bytes.
-        shown = json.dumps(document, ensure_ascii=False)
-        scrubbed = route.scrubber.text(shown)
-        data = data if scrubbed == shown else scrubbed.encode("utf-8", "backslashreplace")
+    if route.scrubber.hidden_in(data):
+        shown = MASK if document is None else json.dumps(document, ensure_ascii=False)
+        data = route.scrubber.text(shown).encode("utf-8", "backslashreplace")
     answer.error = _problem(response.status_code, document, data, answer.completion)
     answer.body, answer.status = data, response.status_code
     await answer.send(send)
@@ -136,7 +135,7 @@ def _problem(status: int, document: Any, data: bytes, completion: Completion) ->
 
 
 async def _stream(route: Route, response: httpx2.Response, answer: Answer, send: Send) -> None:
-    reader, scrubber, size = StreamReader(), StreamScrubber(route.scrubber), 0
+    reader, scrubber, size = StreamReader(), EventScrubber(route.scrubber), 0
     answer.completion = reader.completion
     await answer.start(send, 200)
     async for chunk in response.aiter_bytes():

@@ -2,11 +2,19 @@
 
 import base64
 import json
+import re
 from urllib.parse import quote, quote_plus
 
 MASK = "[key removed]"
 SHORTEST = 8
 """Keys shorter than this are placeholders ("none", "EMPTY"); removing them would garble answers."""
+
+
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|([/\\\"]))")
+
+
+def _unescape(match: re.Match[str]) -> str:
+    return chr(int(match[1], 16)) if match[1] else match[2]
 
 
 def _base64_forms(secret: bytes) -> set[str]:
@@ -36,6 +44,30 @@ class Scrubber:
         self._texts = sorted((f for f in forms if f), key=len, reverse=True)
         self._bytes = [f.encode() for f in self._texts]
 
+    @property
+    def active(self) -> bool:
+        """Whether there is anything to remove."""
+        return bool(self._texts)
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where the key stands in a text, in order, not overlapping; the same places that :meth:`text` replaces."""
+        found: list[tuple[int, int]] = []
+        for form in self._texts:
+            at = text.find(form)
+            while at >= 0:
+                end = at + len(form)
+                if all(end <= begin or at >= stop for begin, stop in found):
+                    found.append((at, end))
+                at = text.find(form, at + 1)
+        return sorted(found)
+
+    def hidden_in(self, data: bytes) -> bool:
+        """Whether the key stands in JSON text behind escapes that need not be there."""
+        if not self._texts or b"\\" not in data:
+            return False
+        shown = _ESCAPE.sub(_unescape, data.decode("utf-8", "replace"))
+        return any(form in shown for form in self._texts)
+
     def text(self, text: str) -> str:
         """``text`` without the key."""
         for form in self._texts:
@@ -57,27 +89,3 @@ class Scrubber:
                     longest = size
                     break
         return longest
-
-
-class StreamScrubber:
-    """Scrubs a stream chunk by chunk; a possible beginning of the key waits for the next chunk.
-
-    Args:
-        scrubber: What to remove.
-    """
-
-    def __init__(self, scrubber: Scrubber) -> None:
-        self._scrubber = scrubber
-        self._tail = b""
-
-    def feed(self, chunk: bytes) -> bytes:
-        """The bytes that may go out now."""
-        data = self._scrubber.data(self._tail + chunk)
-        keep = self._scrubber.held_back(data)
-        self._tail = data[len(data) - keep :] if keep else b""
-        return data[: len(data) - keep]
-
-    def end(self) -> bytes:
-        """The rest."""
-        tail, self._tail = self._tail, b""
-        return tail

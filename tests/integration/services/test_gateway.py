@@ -240,6 +240,27 @@ async def test_a_key_cut_across_stream_chunks_is_scrubbed() -> None:
     assert KEY not in call.error
 
 
+@pytest.mark.parametrize("size", [1, 7, 100])
+@pytest.mark.parametrize("escaped", [True, False])
+async def test_a_key_cut_over_the_events_of_a_stream_is_scrubbed(size: int, escaped: bool) -> None:
+    said = f"The key is {KEY}."
+    parts = [said[at : at + size] for at in range(0, len(said), size)]
+    texts = ["".join(f"\\u{ord(c):04x}" for c in part) if escaped else part for part in parts]
+    events = [f'data: {{"choices":[{{"index":0,"delta":{{"content":"{text}"}}}}]}}\n\n'.encode() for text in texts]
+    script = up.constant(up.Reply(200, (*events, b"data: [DONE]\n\n"), up.STREAM_TYPE))
+    response, call = await one_call(script, body=ASK | {"stream": True}, api_key=KEY)
+    documents = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: {")]
+    heard = "".join(document["choices"][0]["delta"]["content"] for document in documents)
+    assert heard == call.response_text == "The key is [key removed]."
+    assert call.error == ""
+
+
+async def test_a_key_behind_an_escaped_slash_is_scrubbed() -> None:
+    body = f'{{"error": {{"message": "bad key {KEY.replace("/", chr(92) + "/")}"}}}}'.encode()
+    response, _ = await one_call(up.raw(body, status=401), api_key=KEY)
+    assert response.json()["error"]["message"] == "bad key [key removed]"
+
+
 @pytest.mark.parametrize(
     ("body", "status", "code"),
     [

@@ -1,11 +1,12 @@
 import base64
+import json
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_litmus.services.scrub import MASK, Scrubber, StreamScrubber
+from agent_litmus.services.scrub import MASK, Scrubber
 
 KEY = "sk-1+2/3 secret=="
 KEYS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=8, max_size=60)
@@ -31,19 +32,26 @@ def test_placeholder_keys_remove_nothing(key: str | None) -> None:
     assert Scrubber(key).text("none of it is EMPTY") == "none of it is EMPTY"
 
 
-@given(st.lists(st.sampled_from([KEY, KEY[:5], KEY[3:], "x", "\n", KEY[:-1]]), max_size=8), st.data())
-def test_a_scrubbed_stream_equals_the_scrubbed_whole(parts: list[str], data: st.DataObject) -> None:
-    whole = "".join(parts).encode()
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(whole)), max_size=6)))
-    scrubber = StreamScrubber(Scrubber(KEY))
-    pieces = [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
-    streamed = b"".join(scrubber.feed(piece) for piece in pieces) + scrubber.end()
-    assert KEY.encode() not in streamed
-    assert streamed == Scrubber(KEY).data(whole)
+@given(st.lists(st.sampled_from([KEY, KEY[:5], KEY[3:], "x", "\n", KEY.encode().hex()]), max_size=8))
+def test_the_places_of_the_key_are_those_that_are_masked(parts: list[str]) -> None:
+    text, scrubber = "".join(parts), Scrubber(KEY)
+    at, out = 0, ""
+    for begin, end in scrubber.spans(text):
+        out += text[at:begin] + MASK
+        at = end
+    assert out + text[at:] == scrubber.text(text)
 
 
-def test_only_a_possible_beginning_of_the_key_is_held_back() -> None:
-    scrubber = StreamScrubber(Scrubber(KEY))
-    assert scrubber.feed(b"data: hello\n\n") == b"data: hello\n\n"
-    assert scrubber.feed(b"data: " + KEY[:4].encode()) == b"data: "
-    assert scrubber.feed(b"!") == KEY[:4].encode() + b"!"
+@given(KEYS, st.data())
+def test_a_key_behind_needless_escapes_is_noticed(key: str, data: st.DataObject) -> None:
+    shown = "".join(f"\\u{ord(c):04x}" if data.draw(st.booleans()) else json.dumps(c)[1:-1] for c in key)
+    assert Scrubber(key).hidden_in(f"\\n{shown}".encode())
+
+
+@pytest.mark.parametrize("text", ["", "nothing here", "a \\n \\u0041 \\\\u0073"])
+def test_what_holds_no_key_hides_none(text: str) -> None:
+    assert not Scrubber(KEY).hidden_in(text.encode())
+
+
+def test_a_slash_may_be_escaped_too() -> None:
+    assert Scrubber(KEY).hidden_in(KEY.replace("/", "\\/").encode())
