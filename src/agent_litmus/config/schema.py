@@ -92,7 +92,7 @@ class AgentTable(Table):
         default_factory=list,
         description="Patterns of files that do not. Always left out: what `.gitignore` names, `.env*`, keys, "
         "caches, virtual environments, the configurations in this file's directory, the suite and the "
-        "output directory.",
+        "results of runs.",
     )
     python: Text | None = Field(
         default=None,
