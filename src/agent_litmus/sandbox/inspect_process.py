@@ -88,7 +88,7 @@ def _table(pid: int, name: str) -> list[str]:
 
 def exists_inside(first: int, target: int) -> bool:
     """Whether the sandbox of process 1 ``first`` (outside number) has a process ``target`` (inside number)."""
-    return os.path.isdir(f"/proc/{first}/root/proc/{target}")  # noqa: PTH112  one call, no path object
+    return os.path.isdir("/".join(("/proc", str(first), "root", "proc", str(target))))  # noqa: PTH112  one call, no path object
 
 
 def pidfd_target(pid: int, pidfd: int) -> int:

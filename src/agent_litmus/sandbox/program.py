@@ -78,7 +78,7 @@ def _process(pid: int, at: Sequence[bytes]) -> str:
         return ""
     if at[1] in {b"self", b"thread-self"}:
         return f"/proc/{pid}"
-    return f"/proc/{pid}/root/proc/{int(at[1])}" if at[1].isdigit() else ""
+    return "/".join(("/proc", str(pid), "root", "proc", str(int(at[1])))) if at[1].isdigit() else ""
 
 
 def _behind(process: str, rest: Sequence[bytes]) -> int | bytes:

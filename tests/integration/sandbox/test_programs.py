@@ -61,8 +61,8 @@ def test_a_file_in_memory_alone_is_named_and_known(contained: Play) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        "/proc/self/root/{env}",
-        "/proc/thread-self/root/{env}",
+        "/proc/self/" + "root/{env}",
+        "/proc/thread-self/" + "root/{env}",
         "/proc/self/task/{pid}/cwd/link",
         "/proc/{pid}/cwd/link",
         "link-to-proc/link",
