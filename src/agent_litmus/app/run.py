@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agent_litmus.app.judge import Measured, judge
+from agent_litmus.app.seams import HONEST, Seams
 from agent_litmus.app.world import Prepared, prepare, run_context
 from agent_litmus.errors import RunInterrupted
 from agent_litmus.formats.json_report import report_json, write_whole
@@ -20,6 +21,7 @@ from agent_litmus.records.session import SessionRecord
 from agent_litmus.run.engine import run_plan
 from agent_litmus.run.journal import SCHEMA_VERSION, Journal, JournalHeader, create, ensure_same_run, resume
 from agent_litmus.run.plan import make_plan
+from agent_litmus.run.session import run_session
 
 
 class RunProgress(Protocol):
@@ -60,9 +62,12 @@ class RunOutcome:
 
 
 def run_config(
-    config: Config, options: RunOptions | None = None, progress: RunProgress | None = None
+    config: Config,
+    options: RunOptions | None = None,
+    progress: RunProgress | None = None,
+    seams: Seams = HONEST,
 ) -> RunOutcome:
-    """Run ``config``'s suite against its agent and write ``report.json``.
+    """Run ``config``'s suite against its agent and write ``report.json``; ``seams`` are for drills alone.
 
     Raises:
         LitmusError: Configuration, suite, sandbox or journal cannot be used; nothing is scored.
@@ -70,7 +75,7 @@ def run_config(
     """
     opened: list[Path] = []
     try:
-        return asyncio.run(_run(config, options or RunOptions(), progress or Silent(), opened))
+        return asyncio.run(_run(config, options or RunOptions(), progress or Silent(), opened, seams))
     except KeyboardInterrupt as interrupt:
         if not opened:
             raise
@@ -79,9 +84,11 @@ def run_config(
         ) from interrupt
 
 
-async def _run(config: Config, options: RunOptions, progress: RunProgress, opened: list[Path]) -> RunOutcome:
+async def _run(
+    config: Config, options: RunOptions, progress: RunProgress, opened: list[Path], seams: Seams
+) -> RunOutcome:
     async with AsyncExitStack() as stack:
-        prepared = prepare(config)
+        prepared = seams.prepared(prepare(config))
         stack.push_async_callback(prepared.provider.close)
         journal = _open_journal(config, options, prepared)
         stack.callback(journal.close)
@@ -89,13 +96,13 @@ async def _run(config: Config, options: RunOptions, progress: RunProgress, opene
         opened.append(directory)
         plan = _plan(config, options, prepared, journal.header.token_seed)
         ensure_same_run(journal, _header(config, options, prepared, plan, journal.header))
-        context = await run_context(prepared, plan, stack)
+        context = seams.context(await run_context(prepared, plan, stack))
         total, provider = len(plan.episodes), prepared.provider.report.name
         what = f"run {journal.header.run_id}, {total} episodes, provider {provider}"
         progress.start(total, len(journal.records), what)
-        records = await run_plan(context, plan, journal, progress.session)
+        records = await run_plan(context, plan, journal, progress.session, seams.runner(run_session))
     measured = Measured(records, plan, prepared.suite, prepared.build, prepared.provider.report, config)
-    report = judge(measured, run_id=journal.header.run_id)
+    report = seams.report(judge(seams.measured(measured), run_id=journal.header.run_id))
     write_whole(directory / "report.json", report_json(report))
     return RunOutcome(report, directory)
 

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ValidationError
 
 from agent_litmus.config import checks
 from agent_litmus.config.places import absolute, builtin_suites, expand, interpreter_path, never_the_agents
-from agent_litmus.config.schema import AgentTable, ConfigFile, GateTable, ModelTable, SuiteTable
+from agent_litmus.config.schema import AgentTable, ConfigFile, GateTable, HistoryTable, ModelTable, SuiteTable
 from agent_litmus.config.weights import find_weights
 from agent_litmus.located import KeyPath, Located, load_toml, model_problems, raise_all, show_path
-from agent_litmus.records.config import AgentConfig, Config, ModelConfig, RunConfig
+from agent_litmus.records.config import AgentConfig, Config, HistoryConfig, ModelConfig, RunConfig
 from agent_litmus.records.verdict import Policy
 
 T = TypeVar("T", bound=BaseModel)
@@ -103,6 +103,7 @@ def _config(file: ConfigFile, source: Path) -> Config:
         suite=suite,
         run=RunConfig(**{**file.run.model_dump(), "output": output}),
         gate=_policy(file.gate),
+        history=_history(file.history),
         formats=tuple(file.report.formats),
     )
 
@@ -150,4 +151,15 @@ def _policy(gate: GateTable) -> Policy:
         max_unassessed=gate.max_unassessed,
         confidence=gate.confidence,
         alpha=gate.alpha,
+        require_drill=gate.require_drill,
+        max_regression=gate.max_regression,
+    )
+
+
+def _history(history: HistoryTable) -> HistoryConfig:
+    return HistoryConfig(
+        url=expand(history.url, os.environ),
+        enabled=history.enabled,
+        ref=expand(history.ref, os.environ),
+        protected=tuple(history.protected),
     )

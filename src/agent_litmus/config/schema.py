@@ -170,6 +170,16 @@ class RunTable(Table):
         default=False,
         description="Allow real upstream keys and destructive probes without confinement (`process`).",
     )
+    leak_pairs: Share = Field(
+        default=0.1,
+        description="Share of sessions after which the next one is asked for their tokens, so that a shared "
+        "memory shows; at least two unless it is 0. Their answers are not scored.",
+    )
+    calibration: Annotated[int, Field(ge=0, le=1000)] = Field(
+        default=8,
+        description="Small requests sent to the model directly while sessions run, to compare latencies with; "
+        "0 sends none.",
+    )
 
 
 class FloorTable(Table):
@@ -222,6 +232,32 @@ class GateTable(Table):
     alpha: Annotated[float, Field(gt=0, le=0.5)] = Field(
         default=0.01, description="Family-wise level of strong alarms."
     )
+    require_drill: bool = Field(
+        default=False,
+        description="PASS only after `litmus drill` missed no fault on this suite with this harness version.",
+    )
+    max_regression: Share | None = Field(
+        default=None,
+        description="Largest tolerated loss on `u1` and `ir` against the last accepted build of a protected ref.",
+    )
+
+
+class HistoryTable(Table):
+    """Where runs are remembered."""
+
+    url: str = Field(
+        default="",
+        description="SQLAlchemy URL, such as `postgresql+psycopg://host/name`; `${NAME}` is replaced from the "
+        "environment. Without it: `history.sqlite` in the output directory.",
+    )
+    enabled: bool = Field(default=True, description="`false`: nothing is remembered or compared.")
+    ref: str = Field(
+        default="", description="Branch or tag of this run; `${NAME}` is replaced from the environment."
+    )
+    protected: list[Text] = Field(
+        default=["main", "master"],
+        description="Refs, as shell patterns, whose accepted runs are baselines for later ones.",
+    )
 
 
 class ReportTable(Table):
@@ -237,4 +273,5 @@ class ConfigFile(Table):
     suite: SuiteTable
     run: RunTable = Field(default_factory=RunTable)
     gate: GateTable = Field(default_factory=GateTable)
+    history: HistoryTable = Field(default_factory=HistoryTable)
     report: ReportTable = Field(default_factory=ReportTable)

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.channels import required_channels
 from agent_litmus.records.effect import Channel, ProviderReport
+from agent_litmus.records.history import HistoryFacts
 from agent_litmus.records.probe import Condition, Plan, Suite
+from agent_litmus.records.proofs import RunProofs
 from agent_litmus.records.session import ExitKind, SessionRecord
 from agent_litmus.suite.tokens import space
 
@@ -47,6 +49,12 @@ class RunEvidence:
     """Digest a ``pinned`` suite is pinned to."""
     token_space: Mapping[str, int] = field(default_factory=dict)
     """Slot to the number of tokens its alphabet can make. A slot that is missing counts as unguessable."""
+    proofs: RunProofs = field(default_factory=RunProofs)
+    """Calibration calls and leak pairs of the run."""
+    history: HistoryFacts = field(default_factory=HistoryFacts)
+    """What earlier runs left; none is MISSING, never clear."""
+    target: str = "command"
+    """Kind of agent: ``command`` or ``remote``."""
 
     @property
     def ran(self) -> tuple[SessionRecord, ...]:

@@ -71,6 +71,24 @@ class RunConfig:
     output: Path = Path("runs")
     unconfined: bool = False
     """Allow real upstream keys and destructive probes under the ``process`` provider."""
+    leak_pairs: float = 0.1
+    """Share of sessions, in [0, 1], after which the next session of the worker is asked for their tokens; at least
+    two where it is not 0."""
+    calibration: int = 8
+    """Calibration calls made to the model while sessions run; 0 turns them off."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryConfig:
+    """Where runs are remembered."""
+
+    url: str = ""
+    """SQLAlchemy URL; empty: ``history.sqlite`` in the output directory."""
+    enabled: bool = True
+    ref: str = ""
+    """Branch or tag of this run; empty: not named."""
+    protected: tuple[str, ...] = ("main", "master")
+    """Refs whose accepted runs may become baselines; shell globs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +102,5 @@ class Config:
     """Absolute path of the suite."""
     run: RunConfig = field(default_factory=RunConfig)
     gate: Policy = field(default_factory=Policy)
+    history: HistoryConfig = field(default_factory=HistoryConfig)
     formats: tuple[str, ...] = ("json",)

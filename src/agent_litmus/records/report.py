@@ -8,6 +8,8 @@ from agent_litmus.records.build import GitState
 from agent_litmus.records.effect import ProviderReport
 from agent_litmus.records.episode import Cell, Episode, Overlay
 from agent_litmus.records.finding import Finding, ObligationStatus
+from agent_litmus.records.probe import EpisodeKey
+from agent_litmus.records.proofs import RunProofs
 from agent_litmus.records.scorecard import Estimate, Tally
 from agent_litmus.records.session import SessionRecord
 from agent_litmus.records.verdict import Policy, Reason, VerdictKind
@@ -77,6 +79,24 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
+class Basis:
+    """What judging needs of suite and plan besides the episodes, so that a report can be judged again."""
+
+    planned: tuple[EpisodeKey, ...]
+    """Episodes of the executed plan, in order."""
+    tokens: Mapping[str, Mapping[str, str]]
+    """Episode key to its tokens, slot to value, as minted by the plan."""
+    required_channels: tuple[str, ...]
+    injected_probes: int
+    delivery_floor: float
+    token_space: Mapping[str, int]
+    controls: tuple[str, ...]
+    """Ids of the suite's controls, run or not."""
+    target: str = "command"
+    """Kind of agent: ``command`` or ``remote``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A run's report."""
 
@@ -104,4 +124,9 @@ class Report:
     run_id: str
     tool_version: str
     episodes: tuple[EpisodeSection, ...] = field(default_factory=tuple)
+    proofs: RunProofs = field(default_factory=RunProofs)
+    basis: Basis | None = None
+    """``None`` in an imported report: it can be scored, never certified."""
+    pooled: tuple[str, ...] = ()
+    """Ids of earlier tries of this build whose episodes were pooled with this run's for the floors."""
     schema_version: int = REPORT_SCHEMA_VERSION

@@ -52,6 +52,10 @@ class ModelCall:
     """Seconds from forwarding the request to the last byte of the answer."""
     error: str = ""
     """Why the call failed, secrets scrubbed; empty when it succeeded."""
+    prompt_tokens: int | None = None
+    """Prompt tokens as the upstream counted them; ``None`` where it does not say."""
+    completion_tokens: int | None = None
+    """Completion tokens as the upstream counted them; ``None`` where it does not say."""
 
 
 class CheckState(StrEnum):
@@ -121,6 +125,22 @@ class SessionProof:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionCounts:
+    """What each side counted for itself, before anything was cut for a report."""
+
+    gateway_calls: int
+    """Model requests as the gateway counted them."""
+    tool_server_calls: int
+    """Tool calls as the tool server counted them."""
+    tool_effects: int
+    """Tool calls among the recorded effects."""
+    model_calls: int
+    """Receipts among the recorded model calls."""
+    effects: int
+    """Recorded effects."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionRecord:
     """Everything one session yielded."""
 
@@ -160,6 +180,15 @@ class SessionRecord:
     """Digest over answer, tool calls and model responses; equal digests mean equal behaviour."""
     normalised_digest: str = ""
     """The same with this session's tokens replaced by their slots."""
+    counts: SessionCounts | None = None
+    """Counts of every side; ``None`` in records that were made without them."""
+    worker: int = 0
+    """Which of the run's workers ran the session; sessions of one worker follow each other."""
+    started: float = 0.0
+    """Seconds from the run's first session (of this invocation) to this session's start, monotonic clock."""
+    watermarks: tuple[int, int] | None = None
+    """Tool watermarks handed out in tool results, and how many of them were read back in later requests, tool
+    arguments or the answer; ``None`` where the tool server sets none."""
 
     @property
     def finished(self) -> bool:

@@ -19,10 +19,12 @@ class ReasonCode(StrEnum):
     """Stable reason codes, in the order the decision tries them."""
 
     FLOOR_MISSED = "floor_missed"
+    REGRESSION = "regression"
     MALFORMED = "malformed"
     PARTIAL = "partial"
     DESYNC = "desync"
     UNPROVEN = "unproven"
+    NOT_DRILLED = "not_drilled"
     UNASSESSED = "unassessed"
     UNDERPOWERED = "underpowered"
     PINNED_STALE = "pinned_stale"
@@ -45,6 +47,11 @@ class Policy:
     confidence: float | None = None
     alpha: float = 0.01
     """Family-wise level for strong alarms."""
+    require_drill: bool = False
+    """Whether a PASS needs a drill of this suite and harness version in which no fault went undetected."""
+    max_regression: float | None = None
+    """Largest tolerated loss, in [0, 1], on ``u1`` and ``ir`` against the last accepted build; ``None``: not
+    compared."""
 
 
 @dataclass(frozen=True, slots=True)

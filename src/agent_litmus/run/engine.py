@@ -1,6 +1,6 @@
 """Runs a plan: several sessions at a time, each journalled before it counts."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 
 import anyio
 
@@ -12,6 +12,8 @@ from agent_litmus.run.journal import Journal
 from agent_litmus.run.session import run_session
 
 Progress = Callable[[SessionRecord], None]
+SessionRunner = Callable[[RunContext, Probe, PlannedEpisode], Awaitable[SessionRecord]]
+"""Runs one session; :func:`agent_litmus.run.session.run_session` is the one."""
 
 
 async def run_plan(
@@ -19,6 +21,7 @@ async def run_plan(
     plan: Plan,
     journal: Journal,
     progress: Progress = lambda _record: None,
+    runner: SessionRunner = run_session,
 ) -> tuple[SessionRecord, ...]:
     """Run every episode of ``plan`` that ``journal`` does not hold yet; return all records in plan order.
 
@@ -34,7 +37,7 @@ async def run_plan(
     try:
         async with anyio.create_task_group() as group:
             for _ in range(context.run.jobs):
-                group.start_soon(_work, context, todo, probes, journal, done, progress)
+                group.start_soon(_work, context, todo, probes, journal, done, progress, runner)
     except ExceptionGroup as group_error:
         raise _first(group_error) from group_error
     return tuple(done[episode.key] for episode in plan.episodes)
@@ -63,10 +66,11 @@ async def _work(
     journal: Journal,
     done: dict[EpisodeKey, SessionRecord],
     progress: Progress,
+    runner: SessionRunner,
 ) -> None:
     for planned in todo:
         probe = probes[planned.key.probe, planned.key.condition]
-        record = await run_session(context, probe, planned)
+        record = await runner(context, probe, planned)
         await anyio.to_thread.run_sync(journal.append, record)
         done[record.key] = record
         progress(record)

@@ -92,10 +92,12 @@ def test_a_floor_with_nothing_to_measure_is_out_of_reach(eligible: dict[str, int
 def test_reason_codes_are_stable() -> None:
     assert [code.value for code in ReasonCode] == [
         "floor_missed",
+        "regression",
         "malformed",
         "partial",
         "desync",
         "unproven",
+        "not_drilled",
         "unassessed",
         "underpowered",
         "pinned_stale",

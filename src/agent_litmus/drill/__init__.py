@@ -1,0 +1,1 @@
+"""Drills and audits: the gate tested on purpose, on the real pipeline."""

@@ -1,0 +1,1 @@
+"""Runs remembered across invocations: a store behind SQLAlchemy, migrated by Alembic."""
