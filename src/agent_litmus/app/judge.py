@@ -1,7 +1,7 @@
 """From records to a verdict: score and findings are siblings; neither reads the other."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agent_litmus import __version__
 from agent_litmus.coupling.evidence import RunEvidence, gather
@@ -13,6 +13,7 @@ from agent_litmus.records.digest import digest_of
 from agent_litmus.records.effect import Effect, ProviderReport
 from agent_litmus.records.episode import Episode
 from agent_litmus.records.probe import Condition, Plan, Suite
+from agent_litmus.records.proofs import RunProofs
 from agent_litmus.records.report import (
     AgentSection,
     Counts,
@@ -44,6 +45,8 @@ class Measured:
     build: AgentBuild
     provider: ProviderReport
     config: Config
+    proofs: RunProofs = field(default_factory=RunProofs)
+    """Calibration calls and leak pairs made beside the episodes."""
 
 
 def judge(measured: Measured, *, run_id: str) -> Report:
@@ -90,6 +93,7 @@ def judge(measured: Measured, *, run_id: str) -> Report:
         run_id=run_id,
         tool_version=__version__,
         episodes=tuple(_sections(episodes, measured.records)),
+        proofs=measured.proofs,
     )
 
 
@@ -126,6 +130,7 @@ def run_evidence(measured: Measured) -> RunEvidence:
         provider=measured.provider,
         expected_digest=measured.build.digest,
         sampling=measured.config.agent.sampling,
+        proofs=measured.proofs,
     )
 
 

@@ -85,6 +85,7 @@ def gather(
     provider: ProviderReport,
     expected_digest: str | None,
     sampling: str,
+    proofs: RunProofs | None = None,
 ) -> RunEvidence:
     """The evidence of a run of ``suite``; fields as in :class:`RunEvidence`."""
     checks = [check for probe in suite.probes for check in probe.host.checks]
@@ -102,6 +103,7 @@ def gather(
         mode=suite.mode,
         pin=suite.pin,
         token_space={slot: space(alphabet) for slot, alphabet in suite.tokens.items()},
+        proofs=proofs or RunProofs(),
     )
 
 
