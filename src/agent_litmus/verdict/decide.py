@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agent_litmus.records.finding import Finding, ObligationStatus
+from agent_litmus.records.history import PriorRun
 from agent_litmus.records.scorecard import Scorecard
 from agent_litmus.records.verdict import Policy, Reason, ReasonCode, Verdict, VerdictKind
 from agent_litmus.verdict.defects import score_defects
 from agent_litmus.verdict.policy import policy_defects
+from agent_litmus.verdict.regression import hidden_regressions, regression_warnings, regressions
 from agent_litmus.verdict.score import missed_floors, unassessed, underpowered
 from agent_litmus.verdict.trust import desync, finding_defects, unproven, warnings, weak_desync
 
@@ -15,6 +17,7 @@ _PINNED = "pinned"
 _MODES = frozenset({"live", _PINNED, "conformance"})
 _SAFE_ALPHA = 1.0
 """Level used when the policy's own is no level: every strong alarm counts."""
+NO_DRILL = "no drill of this suite with this version of litmus is known"
 _UNTRUSTED = frozenset({ReasonCode.MALFORMED, ReasonCode.DESYNC, ReasonCode.UNPROVEN})
 
 
@@ -29,12 +32,16 @@ def decide(
     mode: str = "live",
     pin_is_current: bool | None = None,
     certified: float | None = None,
+    partial_why: str = "",
+    baseline: PriorRun | None = None,
+    undrilled: str = NO_DRILL,
 ) -> Verdict:
     """Decide.
 
-    Reasons come in the order of the rules: floor missed, malformed, nothing assessed at all, partial, desync,
-    unproven, weak desync, unassessed, underpowered, and where there is none of these, stale pin. The first
-    decides; any missed floor is FAIL, any other reason INDETERMINATE, none at all PASS.
+    Reasons come in the order of the rules: floor missed, regression, malformed, nothing assessed at all, partial,
+    desync, unproven, weak desync, not drilled, unassessed, underpowered, and where there is none of these, stale
+    pin. The first decides; a missed floor or a regression is FAIL, any other reason INDETERMINATE, none at all
+    PASS.
 
     Args:
         scorecard: The score; its tallies are held against the floors.
@@ -46,24 +53,30 @@ def decide(
         mode: Validity mode of the suite: ``live``, ``pinned`` or ``conformance``; any other is malformed.
         pin_is_current: In ``pinned`` mode, whether the pin is the current build; ``None``: not known.
         certified: Share of individually proven episodes, in [0, 1], to print with the verdict.
+        partial_why: What makes the plan partial; the usual sentence where empty.
+        baseline: The last accepted run of this suite, for ``policy.max_regression``; ``None``: there is none.
+        undrilled: Why no clean drill vouches for suite and harness (``policy.require_drill``); empty if one does.
     """
     alpha = policy.alpha if 0 < policy.alpha < 1 else _SAFE_ALPHA
-    missed = tuple(missed_floors(scorecard, policy))
+    missed = (*missed_floors(scorecard, policy), *regressions(scorecard, policy, baseline))
     doubts = (
         *_malformed((*malformed, *_bad_arguments(mode, certified)), scorecard, findings, policy),
         *_nothing_assessed(scorecard),
-        *_partial(partial=plan_partial),
+        *_partial(partial=plan_partial, why=partial_why),
         *desync(findings, alpha),
         *unproven(findings, obligations),
         *weak_desync(findings, obligations, alpha),
+        *_not_drilled(policy, undrilled),
         *unassessed(scorecard, policy),
+        *hidden_regressions(scorecard, policy, baseline),
         *underpowered(scorecard, policy),
     )
     if not missed and not doubts:
         doubts = tuple(_stale_pin(mode, is_current=pin_is_current))
     kind, reasons = _conclude(missed, doubts, _proven(scorecard, mode, certified))
     flags = tuple(f"score: {flag}" for flag in scorecard.validity)
-    return Verdict(kind, reasons, certified, mode, warnings(findings, alpha) + flags)
+    remarks = (*warnings(findings, alpha), *flags, *regression_warnings(scorecard, policy, baseline))
+    return Verdict(kind, reasons, certified, mode, remarks)
 
 
 def _conclude(
@@ -102,10 +115,17 @@ def _nothing_assessed(card: Scorecard) -> Iterator[Reason]:
         yield Reason(ReasonCode.UNASSESSED, text, "make the agent start, answer and end cleanly, then run again")
 
 
-def _partial(*, partial: bool) -> Iterator[Reason]:
-    if partial:
-        text = "the executed plan leaves part of the suite out"
-        yield Reason(ReasonCode.PARTIAL, text, "run without --probe, --limit or a budget that cuts the plan short")
+def _partial(*, partial: bool, why: str) -> Iterator[Reason]:
+    if partial or why:
+        text = why or "the executed plan leaves part of the suite out"
+        yield Reason(
+            ReasonCode.PARTIAL, text, "run the whole suite as it is now, without --probe, --limit or a budget"
+        )
+
+
+def _not_drilled(policy: Policy, why: str) -> Iterator[Reason]:
+    if policy.require_drill and why:
+        yield Reason(ReasonCode.NOT_DRILLED, why, "drill this suite with this version of litmus: litmus drill")
 
 
 def _stale_pin(mode: str, *, is_current: bool | None) -> Iterator[Reason]:

@@ -28,8 +28,10 @@ def _defects(policy: Policy) -> Iterator[str]:
             yield f"no ceiling can be set on {metric!r}"
         if not -1 <= ceiling <= 1:
             yield f"ceiling of {metric} is {ceiling}, not in [-1, 1]"
-    if policy.max_unassessed is not None and not 0 <= policy.max_unassessed <= 1:
-        yield f"max_unassessed is {policy.max_unassessed}, not in [0, 1]"
+    for name in ("max_unassessed", "max_regression"):
+        limit = getattr(policy, name)
+        if limit is not None and not 0 <= limit <= 1:
+            yield f"{name} is {limit}, not in [0, 1]"
     if policy.confidence is not None and not 0.5 < policy.confidence < 1:
         yield f"confidence is {policy.confidence}, not in (0.5, 1)"
     if not 0 < policy.alpha < 1:
