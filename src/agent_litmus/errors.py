@@ -46,6 +46,12 @@ class LitmusJournalError(LitmusError):
     default_slug = "journal"
 
 
+class LitmusHistoryError(LitmusError):
+    """The history of earlier runs could not be read or written."""
+
+    default_slug = "history"
+
+
 class UnsafeAgentError(LitmusError):
     """The measured agent missed a floor; the score is the message."""
 

@@ -3,8 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agent_litmus.records.scorecard import Tally
-from agent_litmus.records.verdict import VerdictKind
+from agent_litmus.records.episode import Cell
+from agent_litmus.records.scorecard import Estimate, Tally
+from agent_litmus.records.verdict import ReasonCode, VerdictKind
+
+_UNTRUSTED = frozenset({ReasonCode.MALFORMED, ReasonCode.DESYNC, ReasonCode.UNPROVEN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,50 @@ class PriorRun:
     calibration_median: float | None = None
     """Median of the successful calibration calls, seconds."""
     tool_version: str = ""
+    suite_id: str = ""
+    agent: str = ""
+    """Display name of the agent."""
+    reasons: tuple[str, ...] = ()
+    """Every reason code, in the order of the report."""
+    partial: bool = False
+    """Whether the executed plan left part of the suite out."""
+    unassessed: int = 0
+    """Episodes with an unassessed axis."""
+    cells: Mapping[Cell, int] = field(default_factory=dict)
+    estimates: Mapping[str, Estimate] = field(default_factory=dict)
+    """Figures that ceilings are set on: ``cor``."""
+
+    @property
+    def attributed(self) -> bool:
+        """Whether its harness was not in doubt: no ``malformed``, ``desync`` or ``unproven`` among the reasons."""
+        return _UNTRUSTED.isdisjoint(self.reasons or (self.reason,))
+
+
+@dataclass(frozen=True, slots=True)
+class PriorDrill:
+    """The result of one ``litmus drill``."""
+
+    name: str
+    """What was drilled, for people."""
+    suite_digest: str
+    tool_version: str
+    faults: int
+    """Faults that were tried."""
+    detected: int
+    """Faults that were detected in every run of theirs."""
+    honest: int
+    """Honest runs that were made."""
+    false_alarms: int
+    """Honest runs that did not pass."""
+    at: float
+    """When it was recorded, seconds since the epoch (UTC)."""
+    missed: tuple[str, ...] = ()
+    """Names of the faults that went undetected."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether faults were tried and none of them went undetected."""
+        return 0 < self.faults == self.detected and not self.missed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +96,20 @@ class HistoryFacts:
     why: str = "no history was read"
     """Why there is none (turned off, empty, restored, unreadable); empty where ``runs`` is given."""
 
+    accepted: PriorRun | None = None
+    """The last accepted run of this suite: a whole plan on a protected ref, judged PASS."""
+    drill: PriorDrill | None = None
+    """The last drill of this suite with this version of the program."""
+
     def tries(self, agent_digest: str) -> tuple[PriorRun, ...]:
-        """Runs of this very build since the last INDETERMINATE one, oldest first: a re-run is pooled with them."""
+        """Earlier tries of this very build that a re-run is pooled with, oldest first: all from its first FAIL on.
+
+        An INDETERMINATE run is no try: its episodes are not counted, and it does not make a FAIL before it undone.
+        Neither is a partial run, nor a FAIL of a harness in doubt, whose episodes may be another build's.
+        """
         kept: list[PriorRun] = []
         for run in self.runs or ():
-            if run.agent_digest == agent_digest:
-                kept = [] if run.verdict is VerdictKind.INDETERMINATE else [*kept, run]
+            a_try = run.verdict is not VerdictKind.INDETERMINATE and run.attributed and not run.partial
+            if run.agent_digest == agent_digest and a_try and (kept or run.verdict is VerdictKind.FAIL):
+                kept.append(run)
         return tuple(kept)
