@@ -86,6 +86,7 @@ def gather(
     expected_digest: str | None,
     sampling: str,
     proofs: RunProofs | None = None,
+    history: HistoryFacts | None = None,
 ) -> RunEvidence:
     """The evidence of a run of ``suite``; fields as in :class:`RunEvidence`."""
     checks = [check for probe in suite.probes for check in probe.host.checks]
@@ -104,6 +105,7 @@ def gather(
         pin=suite.pin,
         token_space={slot: space(alphabet) for slot, alphabet in suite.tokens.items()},
         proofs=proofs or RunProofs(),
+        history=history or HistoryFacts(),
     )
 
 
