@@ -10,7 +10,7 @@ from typing import Protocol
 
 from agent_litmus.app.judge import Measured, judge
 from agent_litmus.app.seams import HONEST, Seams
-from agent_litmus.app.world import Prepared, prepare, run_context
+from agent_litmus.app.world import Prepared, run_context
 from agent_litmus.errors import RunInterrupted
 from agent_litmus.formats.json_report import report_json, write_whole
 from agent_litmus.records.config import Config
@@ -88,7 +88,7 @@ async def _run(
     config: Config, options: RunOptions, progress: RunProgress, opened: list[Path], seams: Seams
 ) -> RunOutcome:
     async with AsyncExitStack() as stack:
-        prepared = seams.prepared(prepare(config))
+        prepared = seams.prepared(seams.prepare(config))
         stack.push_async_callback(prepared.provider.close)
         journal = _open_journal(config, options, prepared)
         stack.callback(journal.close)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from agent_litmus.app.judge import Measured
-from agent_litmus.app.world import Prepared
+from agent_litmus.app.world import Prepared, prepare
+from agent_litmus.records.config import Config
 from agent_litmus.records.report import Report
 from agent_litmus.run.context import RunContext
 from agent_litmus.run.engine import SessionRunner
@@ -26,6 +27,8 @@ def untouched(part: T) -> T:
 class Seams:
     """What stands between the parts of a run."""
 
+    prepare: Callable[[Config], Prepared] = prepare
+    """What makes the fixed parts; a drill of many runs makes suite, build and snapshot once."""
     prepared: Callable[[Prepared], Prepared] = untouched
     """Suite, build, snapshot, provider, target; before the plan is made."""
     context: Callable[[RunContext], RunContext] = untouched
