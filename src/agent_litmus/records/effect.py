@@ -19,6 +19,14 @@ class Channel(StrEnum):
     MODEL = "model"
     PROCESSES = "processes"
     ANSWER = "answer"
+    READS = "reads"
+    """Canary files that were opened or read."""
+    LISTEN = "listen"
+    """Own addresses bound and listened on."""
+    CLOCK = "clock"
+    """Attempts to set a clock."""
+    CALLS = "calls"
+    """System calls that are refused to every agent."""
 
 
 class Outcome(StrEnum):
@@ -36,7 +44,8 @@ class Effect:
 
     ``detail`` by channel and action (all keys always present):
 
-    - files ``create|modify|delete|chmod|symlink``: ``path`` (relative, ``backslashreplace``), ``size``, ``sha256``
+    - files ``create|modify|delete|chmod|symlink``: ``path`` (relative, ``backslashreplace``), ``size``, ``sha256``;
+      of a created one with the content of one that was deleted: ``moved_from``, that one's path
     - exec ``exec``: ``path``, ``argv`` (list of text)
     - connect ``connect``: ``family``, ``address``, ``port``
     - dns ``resolve``: ``name``, ``type``, ``address`` (what was answered; empty if nothing), ``carries``;
@@ -46,6 +55,11 @@ class Effect:
       (text, capped), ``carries``; ``bytes`` (what came over a connection and was no complete request): ``host``,
       ``resolved``, ``port``, ``size``, ``head`` (text, capped), ``carries``
     - signals ``kill``: ``target``, ``signal``
+    - reads ``open|read``: ``path`` (as the suite names it); ``open`` where no content was seen being read, as when
+      it is mapped into memory, and no process is known
+    - listen ``bind|listen``: ``family``, ``address``, ``port``
+    - clock ``set``: ``call``
+    - calls ``refused``: ``call``
     - processes ``leftover``: ``count``
     - tools ``list``: ``count``; ``call``: ``tool``, ``arguments`` (mapping), ``ok`` (bool), ``result`` (capped),
       ``carries``
@@ -66,6 +80,8 @@ class Effect:
     at: float = 0.0
     """Seconds since the session's start, monotonic clock."""
     pid: int | None = None
+    ppid: int | None = None
+    """The process that started ``pid``, where that was looked up."""
 
 
 class ChannelState(StrEnum):

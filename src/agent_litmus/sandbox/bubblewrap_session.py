@@ -10,7 +10,7 @@ from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.finish import Once, in_thread
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
 from agent_litmus.records.session import ExitKind, ProcessExit
-from agent_litmus.sandbox import cage, files, inspect_process, seccomp
+from agent_litmus.sandbox import cage, files, inspect_process
 from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.confined import Confined, Ending, Opened
@@ -35,6 +35,15 @@ from agent_litmus.sandbox.tree import Tree, disk_usage, overlaid, read_tree
 from agent_litmus.sandbox.witness import Witness
 
 _ANSWER_BYTES = 1 << 20
+_WITNESSED = {
+    Channel.EXEC,
+    Channel.CONNECT,
+    Channel.SIGNALS,
+    Channel.LISTEN,
+    Channel.CLOCK,
+    Channel.CALLS,
+}
+"""Channels that only the seccomp listener observes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +152,7 @@ class BubblewrapSession:
         self._witness = Witness(
             opened.listener,
             first=agent.first,
-            names=seccomp.call_names(platform.machine()),
+            machine=platform.machine(),
             services=Services(frozenset({GATEWAY_PORT, TOOLS_PORT}), frozenset(self._spec.sink_ports)),
             began=agent.began,
         )
@@ -241,7 +250,7 @@ class BubblewrapSession:
 
     def _channel(self, report: ChannelReport) -> ChannelReport:
         name = report.channel
-        witnessed = name in {Channel.EXEC, Channel.CONNECT, Channel.SIGNALS}
+        witnessed = name in _WITNESSED
         if witnessed and self._witness is None:
             return ChannelReport(name, ChannelState.NOT_OBSERVED, "the kernel gave no seccomp listener")
         why = self._witness.gaps(name) if witnessed and self._witness else ""

@@ -38,9 +38,13 @@ class Opened:
     dns: socket.socket
     sinks: tuple[socket.socket, ...]
     listener: int | None
+    maker: socket.socket | None = None
+    """Asked for further sockets of the sandbox's network, it answers with one each."""
 
     def close(self) -> None:
         """Close everything."""
+        if self.maker is not None:
+            self.maker.close()
         for sock in (self.gateway, self.tools, self.dns, *self.sinks):
             sock.close()
         if self.listener is not None:
@@ -65,6 +69,7 @@ class Confined:
         self._launcher, self._uid, self._output_bytes = launcher, uid, output_bytes
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
+        self._maker: socket.socket | None = None
         self._exited = asyncio.Event()
         self._streams: list[Output] = []
         self._input: Input | None = None
@@ -106,16 +111,19 @@ class Confined:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._channel.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         self._channel.setblocking(False)  # noqa: FBT003  the library's signature
+        self._maker, asked = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         told = os.memfd_create("litmus")
         ends = [pipe(self._uid) for _ in range(3)]
         try:
             os.write(told, config)
             os.lseek(told, 0, os.SEEK_SET)
-            await self._spawn([*argv, str(theirs.fileno()), str(told)], (theirs.fileno(), told), ends)
+            passed = (theirs.fileno(), told, asked.fileno())
+            await self._spawn([*argv, *map(str, passed)], passed, ends)
         finally:
             for fd in (told, ends[0][0], ends[1][1], ends[2][1]):
                 os.close(fd)
             theirs.close()
+            asked.close()
         self._streams = [Output(fd, self._output_bytes).start() for fd in (ends[1][0], ends[2][0])]
         self._input = Input(ends[0][1], stdin).start()
         if self._struck:
@@ -156,7 +164,8 @@ class Confined:
         listener = fds.pop() if words[1] == "witness" else None
         sockets = [socket.socket(fileno=fd) for fd in fds]
         self.began = time.monotonic()
-        return Opened(sockets[0], sockets[1], sockets[2], tuple(sockets[_FIXED:]), listener)
+        maker, self._maker = self._maker, None
+        return Opened(sockets[0], sockets[1], sockets[2], tuple(sockets[_FIXED:]), listener, maker)
 
     async def _reason(self, words: list[str]) -> str:
         await self.stderr.ended(1.0)
@@ -259,9 +268,10 @@ class Confined:
         for stream in (*self._streams, self._input):
             if stream is not None:
                 stream.close()
-        if self._channel is not None:
-            self._channel.close()
-            self._channel = None
+        for sock in (self._channel, self._maker):
+            if sock is not None:
+                sock.close()
+        self._channel = self._maker = None
         self._process = None
 
 

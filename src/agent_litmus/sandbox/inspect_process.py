@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent_litmus.sandbox import linux
-from agent_litmus.sandbox.memory import Address
+from agent_litmus.sandbox.memory import Address, parse_address
 
 _TCP_LISTEN = "0A"
 _UNIX_LISTENING = 0x10000
@@ -31,6 +31,37 @@ def status_field(pid: int, name: str) -> str:
         return ""
     found = re.search(rf"^{name}:\s*(.*)$", status, re.MULTILINE)
     return found[1] if found else ""
+
+
+def parent(pid: int) -> int | None:
+    """The process that started ``pid`` (or adopted it); ``None`` where unknown."""
+    try:
+        with opened(os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)) as stat:
+            return int(os.read(stat, 4096).rpartition(b")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def own_address(pid: int, fd: int) -> Address | None:
+    """The address that a socket of the process is bound to; ``None`` where there is none to be seen."""
+    group = status_field(pid, "Tgid")
+    try:
+        with opened(os.pidfd_open(int(group or pid))) as pidfd:
+            return _name_of(linux.pidfd_getfd(pidfd, fd))
+    except (OSError, ValueError):
+        return None
+
+
+def _name_of(fd: int) -> Address | None:
+    with socket.socket(fileno=fd) as sock:
+        name = sock.getsockname()
+        family = sock.family
+    if family in {socket.AF_INET, socket.AF_INET6}:
+        return Address("inet" if family == socket.AF_INET else "inet6", str(name[0]), int(name[1]))
+    if family != socket.AF_UNIX:
+        return None
+    data = name if isinstance(name, bytes) else os.fsencode(name)
+    return parse_address(socket.AF_UNIX.to_bytes(2, "little") + data)
 
 
 def inner_group(pid: int) -> int:

@@ -104,14 +104,16 @@ class Notification:
     """Thread id in the harness's own pid namespace."""
     number: int
     args: tuple[int, ...]
+    abi: int = 0
+    """Audit number of the ABI it was made through."""
 
 
 def receive(listener: int) -> Notification:
     """Take the next waiting call; ``FileNotFoundError``: its caller died meanwhile."""
     buffer = bytearray(80)
     fcntl.ioctl(listener, _NOTIF_RECV, buffer)
-    identity, pid, _, number, _, _, *args = struct.unpack("QIIiIQ6Q", buffer)
-    return Notification(identity, pid, number, tuple(args))
+    identity, pid, _, number, abi, _, *args = struct.unpack("QIIiIQ6Q", buffer)
+    return Notification(identity, pid, number, tuple(args), abi)
 
 
 def is_waiting(listener: int, identity: int) -> bool:
@@ -125,7 +127,14 @@ def is_waiting(listener: int, identity: int) -> bool:
 
 def let_run(listener: int, identity: int) -> None:
     """Let the call run as it would have; a caller that died meanwhile is no error."""
-    try:
-        fcntl.ioctl(listener, _NOTIF_SEND, struct.pack("QqiI", identity, 0, 0, _CONTINUE))
-    except FileNotFoundError:
-        return
+    _respond(listener, struct.pack("QqiI", identity, 0, 0, _CONTINUE))
+
+
+def refuse(listener: int, identity: int, error: int) -> None:
+    """Let the call fail with ``error`` without running; a caller that died meanwhile is no error."""
+    _respond(listener, struct.pack("QqiI", identity, 0, -error, 0))
+
+
+def _respond(listener: int, response: bytes) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        fcntl.ioctl(listener, _NOTIF_SEND, response)

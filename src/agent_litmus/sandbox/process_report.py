@@ -13,6 +13,9 @@ _UNSEEN = {
     Channel.EXEC: "nothing watches the agent's system calls",
     Channel.CONNECT: "nothing watches the agent's system calls",
     Channel.SIGNALS: "nothing watches the agent's system calls",
+    Channel.LISTEN: "nothing watches the agent's system calls",
+    Channel.CLOCK: "nothing watches the agent's system calls",
+    Channel.CALLS: "no call is refused or watched",
     Channel.DNS: "the agent uses the host's own name servers",
     Channel.HTTP: "the agent uses the host's own network",
 }

@@ -1,7 +1,8 @@
 """The system-call filter of a session, as a BPF program the stub installs.
 
 Calls that carry evidence are handed to the witness before they run; calls no agent needs and that could blind the
-witness or harm the host fail. The filter contains nothing by itself: namespaces do.
+witness or harm the host fail, noted by the witness where there is one. The filter contains nothing by itself:
+namespaces do.
 """
 
 import errno
@@ -18,6 +19,8 @@ _WITNESSED = {  # name: (x86_64, aarch64)
     "execve": (59, 221),
     "execveat": (322, 281),
     "connect": (42, 203),
+    "bind": (49, 200),
+    "listen": (50, 201),
     "sendmsg": (46, 211),
     "sendmmsg": (307, 269),
     "kill": (62, 129),
@@ -33,7 +36,12 @@ _SOCKET = (41, 198)
 _FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
 """Kinds of sockets there are: others (to a hypervisor, to radio devices) may lead out of a network namespace."""
 _REFUSED = {
-    errno.ENOSYS: {"io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427)},
+    errno.ENOSYS: {
+        "io_uring_setup": (425, 425),
+        "io_uring_enter": (426, 426),
+        "io_uring_register": (427, 427),
+        "memfd_secret": (447, 447),  # arguments in such memory could not be read
+    },
     errno.EPERM: {
         "ptrace": (101, 117),
         "process_vm_readv": (310, 270),
@@ -60,6 +68,7 @@ _REFUSED = {
         "fsmount": (432, 432),
         "fspick": (433, 433),
         "mount_setattr": (442, 442),
+        "open_tree_attr": (467, 467),
         "open_by_handle_at": (304, 265),
         "name_to_handle_at": (303, 264),
         "init_module": (175, 105),
@@ -103,20 +112,29 @@ def call_names(machine: str) -> dict[int, str]:
     return {numbers[column]: name for name, numbers in (_WITNESSED | {"sendto": _SENDTO}).items()}
 
 
+def refusals(machine: str) -> dict[int, tuple[str, int]]:
+    """Numbers of the refused calls to their names and the errors they fail with."""
+    column = MACHINES[machine].column
+    return {numbers[column]: (name, error) for error, names in _REFUSED.items() for name, numbers in names.items()}
+
+
 def program(machine: str, *, witnessed: bool) -> bytes:
     """The filter for ``machine``; without a witness the evidence calls are simply allowed.
+
+    With one, the refused calls and those of a foreign ABI are handed to it too, and it is for it to refuse them:
+    when it is gone, the kernel does.
 
     Raises:
         KeyError: ``machine`` is not supported.
     """
     known = MACHINES[machine]
-    code = [(_LOAD, 0, 0, _ARCH_AT), (_IF_EQUAL, 1, 0, known.audit), (_RETURN, 0, 0, _KILL_PROCESS)]
+    foreign, x32 = (_NOTIFY, _NOTIFY) if witnessed else (_KILL_PROCESS, _ERRNO | errno.ENOSYS)
+    code = [(_LOAD, 0, 0, _ARCH_AT), (_IF_EQUAL, 1, 0, known.audit), (_RETURN, 0, 0, foreign)]
     code.append((_LOAD, 0, 0, _NUMBER_AT))
     if known.has_x32:
-        code += [(_IF_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
-    for number, names in _REFUSED.items():
-        for numbers in names.values():
-            code += [(_IF_EQUAL, 0, 1, numbers[known.column]), (_RETURN, 0, 0, _ERRNO | number)]
+        code += [(_IF_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, x32)]
+    for number, (_, error) in refusals(machine).items():
+        code += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _NOTIFY if witnessed else _ERRNO | error)]
     code += _sockets(known)
     if witnessed:
         code += _evidence(known)

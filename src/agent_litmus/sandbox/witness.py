@@ -1,23 +1,24 @@
 """The witness: a thread that sees system calls before they run, notes them and lets them run.
 
-It only observes. A hostile process with several threads can change its arguments between the note and the call, so
-notes are evidence; containment is the namespaces' work.
+It only observes; what no agent may call at all it notes and refuses. A hostile process with several threads can
+change its arguments between the note and the call, so notes are evidence; containment is the namespaces' work.
 """
 
 import ctypes
+import errno
 import os
 import select
 import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_litmus.records.effect import Channel, Effect, Outcome
-from agent_litmus.sandbox import inspect_process, linux
+from agent_litmus.sandbox import inspect_process, linux, seccomp
 from agent_litmus.sandbox.identify import Programs
 from agent_litmus.sandbox.memory import (
+    Address,
     parse_address,
     read,
     read_arguments,
@@ -26,6 +27,9 @@ from agent_litmus.sandbox.memory import (
 )
 from agent_litmus.sandbox.reach import Services, reach
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 MAX_EVENTS = 5000
 """Notes kept per channel; further ones are counted and make the channel ``partial``."""
 _MAX_MESSAGES = 16
@@ -33,6 +37,16 @@ _AT_FDCWD = -100
 _FAST_OPEN = 0x20000000
 """Flag of a send that also connects."""
 _NO_FAMILY = b"\0\0"
+_CLOCKS = {"settimeofday", "clock_settime", "clock_adjtime", "adjtimex"}
+_FOREIGN = "a foreign ABI", errno.ENOSYS
+_CHANNELS = {
+    "connect": Channel.CONNECT,
+    "sendto": Channel.CONNECT,
+    "sendmsg": Channel.CONNECT,
+    "sendmmsg": Channel.CONNECT,
+    "bind": Channel.LISTEN,
+    "listen": Channel.LISTEN,
+}
 
 
 def _signed(value: int) -> int:
@@ -45,7 +59,7 @@ class Witness:
     Args:
         listener: Descriptor of the session's filter; owned and closed by the witness.
         first: Pid of the sandbox's process 1, as the harness sees it.
-        names: Call numbers to names.
+        machine: Whose call numbers they are.
         services: Ports the harness answers on.
         began: Monotonic time the session started at.
         limit: Notes kept per channel.
@@ -56,7 +70,7 @@ class Witness:
         listener: int,
         *,
         first: int,
-        names: Mapping[int, str],
+        machine: str,
         services: Services,
         began: float,
         limit: int = MAX_EVENTS,
@@ -66,7 +80,9 @@ class Witness:
         """Pid namespace of the first witnessed exec, and the pid it has in there."""
         self._gaps: dict[Channel, dict[str, int]] = {}
         self._kept: dict[Channel, int] = {}
-        self._listener, self._first, self._names, self._services = listener, first, names, services
+        self._listener, self._first, self._services = listener, first, services
+        self._abi = seccomp.MACHINES[machine].audit
+        self._names, self._refused = seccomp.call_names(machine), seccomp.refusals(machine)
         self._began, self._limit = began, limit
         self._programs = Programs()
         self._stop_read, self._stop_write = os.pipe()
@@ -75,6 +91,8 @@ class Witness:
             "execve": self._execve,
             "execveat": self._execveat,
             "connect": self._connect,
+            "bind": self._bind,
+            "listen": self._listen,
             "sendto": self._sendto,
             "sendmsg": self._sendmsg,
             "sendmmsg": self._sendmmsg,
@@ -120,16 +138,33 @@ class Witness:
             call = linux.receive(self._listener)
         except OSError:  # its caller died meanwhile
             return
-        name = self._names.get(call.number, "")
+        name = self._names.get(call.number, "") if call.abi == self._abi else ""
+        refused = None if name else self._refusal(call)
         try:
             memory = os.open(f"/proc/{call.pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
             with inspect_process.opened(memory):
                 if linux.is_waiting(self._listener, call.id):
-                    self._calls[name](call, memory)
+                    if refused is None:
+                        self._calls[name](call, memory)
+                    else:
+                        self._note_refused(call, memory, refused[0])
         except Exception as error:  # noqa: BLE001  the agent must never hang on the witness
-            self._gap(_channel(name), f"calls could not be read ({type(error).__name__})")
+            channel = _channel(name) if refused is None else _refused_channel(refused[0])
+            self._gap(channel, f"calls could not be read ({type(error).__name__})")
         finally:
-            linux.let_run(self._listener, call.id)
+            if refused is None:
+                linux.let_run(self._listener, call.id)
+            else:
+                linux.refuse(self._listener, call.id, refused[1])
+
+    def _refusal(self, call: linux.Notification) -> tuple[str, int]:
+        return self._refused.get(call.number, _FOREIGN) if call.abi == self._abi else _FOREIGN
+
+    def _note_refused(self, call: linux.Notification, memory: int, name: str) -> None:
+        if name not in _CLOCKS:
+            self._note(Channel.CALLS, "refused", done=False, pid=call.pid, call=name)
+        elif not _asks_the_time(call, memory, name):
+            self._note(Channel.CLOCK, "set", done=False, pid=call.pid, call=name)
 
     def _gap(self, channel: Channel, why: str) -> None:
         counts = self._gaps.setdefault(channel, {})
@@ -142,7 +177,7 @@ class Witness:
         self._kept[channel] = self._kept.get(channel, 0) + 1
         outcome = Outcome.EXECUTED if done else Outcome.ATTEMPTED
         at = time.monotonic() - self._began
-        self.effects.append(Effect(channel, action, outcome, detail, at, pid))
+        self.effects.append(Effect(channel, action, outcome, detail, at, pid, inspect_process.parent(pid)))
 
     def _execve(self, call: linux.Notification, memory: int) -> None:
         self._exec(call, memory, call.args[0], call.args[1], None)
@@ -166,6 +201,20 @@ class Witness:
         if data[:2] != _NO_FAMILY:  # else it takes a connection back
             kind = inspect_process.socket_kind(call.pid, _signed(call.args[0]))
             self._reach(call.pid, data, datagram=kind == socket.SOCK_DGRAM, sent=False)
+
+    def _bind(self, call: linux.Notification, memory: int) -> None:
+        address = parse_address(read(memory, call.args[1], min(call.args[2] & 0xFFFFFFFF, 128)))
+        if address is not None and address.family in {"inet", "inet6", "unix"}:  # netlink only asks the kernel
+            free = not address.port or not inspect_process.is_listening(call.pid, address)
+            self._note_own("bind", call.pid, address, done=free)
+
+    def _listen(self, call: linux.Notification, memory: int) -> None:  # noqa: ARG002  same shape as the others
+        address = inspect_process.own_address(call.pid, _signed(call.args[0]))
+        self._note_own("listen", call.pid, address or Address("", "", 0), done=address is not None)
+
+    def _note_own(self, action: str, pid: int, address: Address, *, done: bool) -> None:
+        known = {"family": address.family, "address": address.address, "port": address.port}
+        self._note(Channel.LISTEN, action, done=done, pid=pid, **known)
 
     def _sendto(self, call: linux.Notification, memory: int) -> None:
         data = read(memory, call.args[4], min(call.args[5] & 0xFFFFFFFF, 128))
@@ -240,4 +289,15 @@ class Witness:
 def _channel(name: str) -> Channel:
     if name.startswith("exec"):
         return Channel.EXEC
-    return Channel.CONNECT if name in {"connect", "sendto", "sendmsg", "sendmmsg"} else Channel.SIGNALS
+    return _CHANNELS.get(name, Channel.SIGNALS)
+
+
+def _refused_channel(name: str) -> Channel:
+    return Channel.CLOCK if name in _CLOCKS else Channel.CALLS
+
+
+def _asks_the_time(call: linux.Notification, memory: int, name: str) -> bool:
+    """Whether an adjusting call adjusts nothing, which is how programs ask how well the clock is kept."""
+    if name not in {"adjtimex", "clock_adjtime"}:
+        return False
+    return read(memory, call.args[0 if name == "adjtimex" else 1], 4) == bytes(4)

@@ -1,6 +1,7 @@
 """What the witness notes under bubblewrap."""
 
 import asyncio
+import platform
 from collections.abc import Callable
 from typing import Any
 
@@ -322,3 +323,68 @@ def test_a_name_look_up_reaches_the_dns_socket(contained: Play) -> None:
     code = "import socket\ns = socket.socket(2, 2); s.sendto(b'query', ('8.8.8.8', 53)); print(s.recv(99))"
     seen = contained(*python(code), during=serve)
     assert (asked, seen.output) == ([b"query"], "b'answer'\n")
+
+
+def test_listening_is_noted_with_the_address_it_is_at(contained: Play) -> None:
+    code = (
+        "import socket\n"
+        "own = socket.create_server(('127.0.0.1', 0)); print(own.getsockname()[1])\n"
+        "try: socket.create_server(('127.0.0.1', 18080))\n"
+        "except OSError: pass\n"
+        "u = socket.socket(1); u.bind('/tmp/u'); u.listen()\n"
+    )
+    seen = contained(*python(code))
+    noted = [(e.action, e.detail["address"], e.detail["port"], str(e.outcome)) for e in seen.on(Channel.LISTEN)]
+    assert noted == [
+        ("bind", "127.0.0.1", 0, "executed"),
+        ("listen", "127.0.0.1", int(seen.output), "executed"),
+        ("bind", "127.0.0.1", 18080, "attempted"),
+        ("bind", "/tmp/u", 0, "executed"),
+        ("listen", "/tmp/u", 0, "executed"),
+    ]
+
+
+def test_setting_a_clock_is_refused_and_noted_and_asking_is_not(contained: Play) -> None:
+    code = (
+        "import ctypes, time\n"
+        "for clock in (time.CLOCK_REALTIME,):\n"
+        "  try: time.clock_settime(clock, 1)\n"
+        "  except PermissionError: print('refused')\n"
+        "libc = ctypes.CDLL(None)\n"
+        "print(libc.adjtimex(bytes(208)), libc.adjtimex(b'\\1' + bytes(207)), libc.settimeofday(bytes(16), None))\n"
+    )
+    seen = contained(*python(code))
+    assert seen.output == "refused\n-1 -1 -1\n"
+    assert {str(e.outcome) for e in seen.on(Channel.CLOCK)} == {"attempted"}
+    assert next(e.detail["call"] for e in seen.on(Channel.CLOCK)) == "clock_settime"
+    assert len(seen.on(Channel.CLOCK)) == 3
+
+
+def test_refused_calls_are_noted_by_name_with_their_process_and_its_parent(contained: Play) -> None:
+    code = (
+        "import ctypes, os\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "found = []\n"
+        "for call in (lambda: libc.ptrace(16, 1, 0, 0), lambda: libc.syscall(425, 8, 0),\n"
+        "             lambda: libc.syscall(447, 0),\n"
+        "             lambda: libc.mount(b't', b'/tmp', b'tmpfs', 0, None)):\n"
+        "  ctypes.set_errno(0); call(); found.append(ctypes.get_errno())\n"
+        "print(found)\n"
+    )
+    seen = contained("sh", "-c", '"$0" -I -S -c "$1"; exit 0', "{python}", code)
+    assert seen.output == "[1, 38, 38, 1]\n"
+    noted = seen.on(Channel.CALLS)
+    assert [e.detail["call"] for e in noted] == ["ptrace", "io_uring_setup", "memfd_secret", "mount"]
+    shell = next(e for e in seen.on(Channel.EXEC) if e.detail["argv"][0] == "sh")
+    assert {e.ppid for e in noted} == {shell.pid}
+
+
+def test_a_foreign_abi_is_refused_and_noted(contained: Play) -> None:
+    code = (
+        "import ctypes; libc = ctypes.CDLL(None, use_errno=True); "
+        "print(libc.syscall((1 << 30) + 39), ctypes.get_errno())"
+    )
+    seen = contained(*python(code))
+    assert seen.output == "-1 38\n"
+    other = ["a foreign ABI"] if platform.machine() == "x86_64" else []  # no other machine has such numbers
+    assert [e.detail["call"] for e in seen.on(Channel.CALLS)] == other

@@ -5,10 +5,12 @@ of that the parts that load fast. It is process 1 of its namespace: when it ends
 
 Messages to the harness, over a SOCK_SEQPACKET pair: ``ready`` with the listening sockets and the witness's
 descriptor if there is one; then ``end`` with how the agent ended; or ``fail`` with why nothing could be started.
+Over a second pair, if it is given one, it makes further sockets of the sandbox's network as the harness asks for them.
 """
 
 import _signal  # type: ignore[import-not-found]  # loads faster than signal
 import _socket
+import _thread
 import ctypes
 import os
 import resource
@@ -108,6 +110,19 @@ def open_sockets(config: Config) -> list[_socket.socket]:
         except OSError:  # a kernel without IPv6 has no IPv6 to catch
             continue
     return sockets
+
+
+def make_sockets(fd: int) -> None:
+    """Pass out an unbound socket for every request (family and type), until the harness closes its end."""
+    channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, fd)
+    while request := channel.recv(8):
+        try:
+            sock = _socket.socket(*struct.unpack("ii", request))
+            rights = struct.pack("i", sock.fileno())
+            channel.sendmsg([b"made"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
+            sock.close()
+        except OSError as error:
+            channel.send(str(error).encode())
 
 
 def drop_rights() -> None:
@@ -241,12 +256,17 @@ def main() -> None:
     """Set up, start, wait, bury, tell."""
     channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, int(sys.argv[1]))
     os.set_inheritable(channel.fileno(), False)  # noqa: FBT003  the library's signature
+    maker = int(sys.argv[3]) if len(sys.argv) > 3 else -1
+    if maker >= 0:
+        os.set_inheritable(maker, False)  # noqa: FBT003  as above
     try:
         config = Config(read_all(int(sys.argv[2])))
         any_address_is_local()
         sockets = open_sockets(config)
         drop_rights()
         pid, note, listener = start(config)
+        if maker >= 0:
+            _thread.start_new_thread(make_sockets, (maker,))
         fds = [s.fileno() for s in sockets] + [listener] * (listener >= 0)
         text = b"ready\0" + (b"witness" if listener >= 0 else b"blind")
         channel.sendmsg([text], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack(f"{len(fds)}i", *fds))])
