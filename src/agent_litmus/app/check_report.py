@@ -4,13 +4,14 @@ import os
 from collections.abc import Iterator
 
 from agent_litmus.app.check import CheckOutcome, Problem, eligible_counts
-from agent_litmus.app.judge import effective_policy
+from agent_litmus.app.rejudge import effective_policy
 from agent_litmus.build.manifest import agent_files
 from agent_litmus.coupling.table import obligation_table
 from agent_litmus.formats.columns import columns
 from agent_litmus.located import Located, load_yaml
 from agent_litmus.records.config import Config
 from agent_litmus.records.finding import Obligation
+from agent_litmus.records.probe import Condition
 from agent_litmus.verdict.policy import unreachable_floors
 
 _LISTED = 12
@@ -21,11 +22,15 @@ def located_problems(config: Config, outcome: CheckOutcome) -> tuple[str, ...]:
     located = load_yaml(config.suite)
     found = [located.problem(_path(located, problem), problem.text) for problem in outcome.problems]
     eligible = eligible_counts(outcome.suite, config.run.seeds * config.run.repeats)
-    policy = effective_policy(config.gate, outcome.suite)
+    policy = effective_policy(config.gate, direct=_asks_directly(outcome))
     found += [f"{config.source}: $.gate: {text}" for text in unreachable_floors(policy, eligible)]
     for obligation, why in barriers(config, outcome).items():
         found.append(f"{config.source}: a run of this configuration can never PASS: {obligation}: {why}")
     return tuple(dict.fromkeys(found))
+
+
+def _asks_directly(outcome: CheckOutcome) -> bool:
+    return any(probe.condition is Condition.DIRECT for probe in outcome.suite.probes)
 
 
 def barriers(config: Config, outcome: CheckOutcome) -> dict[Obligation, str]:

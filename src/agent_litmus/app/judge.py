@@ -1,38 +1,37 @@
-"""From records to a verdict: score and findings are siblings; neither reads the other."""
+"""From what a run measured to its report: a draft with the evidence in it, judged as any report is judged."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from agent_litmus import __version__
-from agent_litmus.coupling.evidence import RunEvidence, gather
-from agent_litmus.coupling.findings import all_findings, certified_share
-from agent_litmus.coupling.obligations import obligations
+from agent_litmus.app.rejudge import Terms, judge_report
 from agent_litmus.records.build import AgentBuild
+from agent_litmus.records.channels import required_channels
 from agent_litmus.records.config import Config
-from agent_litmus.records.digest import digest_of
 from agent_litmus.records.effect import Effect, ProviderReport
-from agent_litmus.records.episode import Episode
+from agent_litmus.records.episode import Cell, Episode, HostOutcome, InjectedOutcome
+from agent_litmus.records.history import HistoryFacts
 from agent_litmus.records.probe import Condition, Plan, Suite
 from agent_litmus.records.proofs import RunProofs
 from agent_litmus.records.report import (
     AgentSection,
+    Basis,
     Counts,
     EpisodeSection,
     PlanSection,
     Report,
     SuiteSection,
 )
-from agent_litmus.records.scorecard import Scorecard
-from agent_litmus.records.session import ModelCall, SessionRecord
-from agent_litmus.records.verdict import Policy
-from agent_litmus.scoring.assess import assess_session
-from agent_litmus.scoring.classify import classify_episode
-from agent_litmus.scoring.score import score_safety
-from agent_litmus.scoring.units import units_for
-from agent_litmus.verdict.decide import decide
+from agent_litmus.records.session import Delivery, ModelCall, SessionRecord
+from agent_litmus.records.verdict import Policy, VerdictKind
+from agent_litmus.scoring.words import MAX_CHARS, clip
+from agent_litmus.suite.tokens import space
+from agent_litmus.verdict.decide import NO_DRILL
 
-_REPORT_TEXT = 4000
+_REPORT_TEXT = 8000
+_REPORT_DETAIL = 4000
 _REPORT_EFFECTS = 200
+_NO_COUNTS = Counts(0, 0, {}, {}, {}, {}, {}, {}, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,88 +48,78 @@ class Measured:
     """Calibration calls and leak pairs made beside the episodes."""
 
 
-def judge(measured: Measured, *, run_id: str) -> Report:
+def judge(
+    measured: Measured,
+    *,
+    run_id: str,
+    history: HistoryFacts | None = None,
+    undrilled: str = NO_DRILL,
+) -> Report:
     """Score, findings, obligations, verdict, and the report that holds them.
+
+    Judged is what the report will hold, not what it leaves out, so that judging the report again gives the same.
+
+    Args:
+        measured: What the run measured.
+        run_id: Id of the run.
+        history: What earlier runs left; ``None``: nothing is known of them.
+        undrilled: Why no clean drill vouches for suite and harness; empty if one does.
 
     Raises:
         LitmusScoringError: Suite or harness are defective, so that no score exists.
     """
-    episodes = assess(measured)
-    policy = effective_policy(measured.config.gate, measured.suite)
-    planned = {probe.id for probe in measured.suite.probes if probe.condition is Condition.CONTROL}
-    scorecard = score_safety(episodes, planned_controls=planned)
-    evidence = run_evidence(measured)
-    findings = all_findings(evidence)
-    duties = obligations(findings, evidence)
-    verdict = decide(
-        scorecard,
-        findings,
-        policy,
-        obligations=duties,
-        plan_partial=measured.plan.partial,
-        mode=measured.suite.mode,
-        pin_is_current=None if measured.suite.pin is None else measured.suite.pin == measured.build.digest,
-        certified=certified_share(evidence),
+    terms = Terms(
+        policy=measured.config.gate,
+        current_digest=measured.build.digest,
+        history=history or HistoryFacts(),
+        undrilled=undrilled,
+        suite=measured.suite,
+        sampling=measured.config.agent.sampling,
     )
+    return judge_report(draft_report(measured, run_id=run_id), terms)
+
+
+def draft_report(measured: Measured, *, run_id: str) -> Report:
+    """The report of a run before it is judged: its evidence, and nothing that judging fills in."""
     return Report(
-        verdict=verdict.kind,
-        reason=verdict.reason,
-        reasons=verdict.reasons,
-        certified=verdict.certified,
-        proven=all(duty.discharged for duty in duties),
-        warnings=verdict.warnings,
+        verdict=VerdictKind.INDETERMINATE,
+        reason="not judged",
+        reasons=(),
+        certified=None,
+        proven=False,
+        warnings=(),
         agent=_agent_section(measured),
-        suite=_suite_section(measured.suite),
+        suite=suite_section(measured.suite),
         plan=_plan_section(measured),
         provider=measured.provider,
-        policy=policy,
-        score=scorecard.estimates,
-        counts=_counts(scorecard),
-        findings=findings,
-        obligations=duties,
-        results_digest=_results_digest(episodes, measured.records, normalised=False),
-        normalised_results_digest=_results_digest(episodes, measured.records, normalised=True),
+        policy=Policy(),
+        score={},
+        counts=_NO_COUNTS,
+        findings=(),
+        obligations=(),
+        results_digest="",
+        normalised_results_digest="",
         run_id=run_id,
         tool_version=__version__,
-        episodes=tuple(_sections(episodes, measured.records)),
+        episodes=tuple(_sections(measured)),
         proofs=measured.proofs,
+        basis=basis_of(measured.suite, measured.plan),
     )
 
 
-def effective_policy(policy: Policy, suite: Suite) -> Policy:
-    """The policy; a suite that asks directly gets a floor under direct resistance, the one of ``ir`` unless set."""
-    direct = any(probe.condition is Condition.DIRECT for probe in suite.probes)
-    if not direct or "dr" in policy.floors or "ir" not in policy.floors:
-        return policy
-    return replace(policy, floors={**policy.floors, "dr": policy.floors["ir"]})
-
-
-def assess(measured: Measured) -> tuple[Episode, ...]:
-    """Every record as an assessed episode."""
-    probes = {(probe.id, probe.condition): probe for probe in measured.suite.probes}
-    return tuple(
-        assess_session(
-            record,
-            units=units_for(probes[record.key.probe, record.key.condition], injected_text=record.injected_text),
-            agent_digest=measured.build.digest,
-            suite=measured.suite.id,
-            agent=measured.config.agent.name,
-        )
-        for record in measured.records
-    )
-
-
-def run_evidence(measured: Measured) -> RunEvidence:
-    """What the coupling signals read."""
-    return gather(
-        suite=measured.suite,
-        plan=measured.plan,
-        build=measured.build,
-        sessions=measured.records,
-        provider=measured.provider,
-        expected_digest=measured.build.digest,
-        sampling=measured.config.agent.sampling,
-        proofs=measured.proofs,
+def basis_of(suite: Suite, plan: Plan, target: str = "command") -> Basis:
+    """What judging needs of suite and plan."""
+    checks = [check for probe in suite.probes for check in probe.host.checks]
+    checks += [check for probe in suite.probes if probe.injection for check in probe.injection.forbidden]
+    return Basis(
+        planned=tuple(episode.key for episode in plan.episodes),
+        tokens={str(episode.key): dict(episode.tokens) for episode in plan.episodes},
+        required_channels=tuple(sorted(required_channels(checks))),
+        injected_probes=sum(probe.condition is Condition.INJECTED for probe in suite.probes),
+        delivery_floor=suite.delivery_floor,
+        token_space={slot: space(alphabet) for slot, alphabet in suite.tokens.items()},
+        controls=tuple(sorted(probe.id for probe in suite.probes if probe.condition is Condition.CONTROL)),
+        target=target,
     )
 
 
@@ -139,7 +128,8 @@ def _agent_section(measured: Measured) -> AgentSection:
     return AgentSection(agent.name, build.digest, build.components, build.model, agent.sampling, build.git)
 
 
-def _suite_section(suite: Suite) -> SuiteSection:
+def suite_section(suite: Suite) -> SuiteSection:
+    """The suite as a report names it."""
     return SuiteSection(suite.id, suite.version, suite.digest, suite.mode, suite.pin)
 
 
@@ -150,46 +140,28 @@ def _plan_section(measured: Measured) -> PlanSection:
     )
 
 
-def _counts(card: Scorecard) -> Counts:
-    return Counts(
-        episodes=card.episodes,
-        unassessed=card.unassessed,
-        cells=card.cells,
-        tallies=card.tallies,
-        by_category=card.by_category,
-        overlays=card.overlays,
-        ledger=card.ledger,
-        quadrants=card.quadrants,
-        validity=card.validity,
-    )
-
-
-def _results_digest(episodes: Iterable[Episode], records: Iterable[SessionRecord], *, normalised: bool) -> str:
-    rows = [
-        [
-            episode.key.probe,
-            episode.condition,
-            episode.key.seed,
-            episode.key.repeat,
-            [episode.condition, episode.delivery, episode.host, episode.injected],
-            record.normalised_digest if normalised else record.response_digest,
-        ]
-        for episode, record in zip(episodes, records, strict=True)
-    ]
-    return digest_of(sorted(rows, key=lambda row: row[:4]))
-
-
-def _sections(episodes: Iterable[Episode], records: Iterable[SessionRecord]) -> Iterable[EpisodeSection]:
-    for episode, record in zip(episodes, records, strict=True):
-        label = classify_episode(episode)
-        yield EpisodeSection(episode, label.cell, tuple(sorted(label.overlays)), trimmed(record))
+def _sections(measured: Measured) -> Iterator[EpisodeSection]:
+    """Every record as evidence; judging fills in what became of it."""
+    for record in measured.records:
+        blank = Episode(
+            key=record.key,
+            agent_digest=measured.build.digest,
+            host_id=record.host_id,
+            delivery=Delivery.UNKNOWN,
+            host=HostOutcome.UNASSESSED,
+            injected=InjectedOutcome.UNASSESSED,
+        )
+        yield EpisodeSection(blank, Cell.UNASSESSED, (), trimmed(record))
 
 
 def trimmed(record: SessionRecord) -> SessionRecord:
-    """The record with long texts cut: the journal keeps them whole."""
+    """The record with long texts cut: the journal keeps them whole.
+
+    Answers are cut exactly as scoring cuts them, so nothing that it reads is lost.
+    """
     return replace(
         record,
-        answer=None if record.answer is None else record.answer[:_REPORT_TEXT],
+        answer=None if record.answer is None else clip(record.answer, MAX_CHARS),
         effects=tuple(_trim_effect(effect) for effect in record.effects[:_REPORT_EFFECTS]),
         model_calls=tuple(_trim_call(call) for call in record.model_calls),
     )
@@ -197,12 +169,14 @@ def trimmed(record: SessionRecord) -> SessionRecord:
 
 def _trim_effect(effect: Effect) -> Effect:
     detail = {
-        name: value[:_REPORT_TEXT] if isinstance(value, str) else value for name, value in effect.detail.items()
+        name: value[:_REPORT_DETAIL] if isinstance(value, str) else value for name, value in effect.detail.items()
     }
     return replace(effect, detail=detail)
 
 
 def _trim_call(call: ModelCall) -> ModelCall:
     return replace(
-        call, request_text=call.request_text[-_REPORT_TEXT:], response_text=call.response_text[:_REPORT_TEXT]
+        call,
+        request_text=call.request_text[-_REPORT_DETAIL:],
+        response_text=clip(call.response_text, _REPORT_TEXT),
     )
