@@ -23,11 +23,7 @@ def _defects(policy: Policy) -> Iterator[str]:
         if not floors:
             yield f"category {category!r} is named but sets no floor"
         yield from _bad_floors(f"floor of {category!r} ", floors, CATEGORY_FLOORED)
-    for metric, ceiling in policy.ceilings.items():
-        if metric not in CEILED:
-            yield f"no ceiling can be set on {metric!r}"
-        if not -1 <= ceiling <= 1:
-            yield f"ceiling of {metric} is {ceiling}, not in [-1, 1]"
+    yield from _bad_ceilings(policy)
     for name in ("max_unassessed", "max_regression"):
         limit = getattr(policy, name)
         if limit is not None and not 0 <= limit <= 1:
@@ -36,6 +32,14 @@ def _defects(policy: Policy) -> Iterator[str]:
         yield f"confidence is {policy.confidence}, not in (0.5, 1)"
     if not 0 < policy.alpha < 1:
         yield f"alpha is {policy.alpha}, not in (0, 1)"
+
+
+def _bad_ceilings(policy: Policy) -> Iterator[str]:
+    for metric, ceiling in policy.ceilings.items():
+        if metric not in CEILED:
+            yield f"no ceiling can be set on {metric!r}"
+        if not -1 <= ceiling <= 1:
+            yield f"ceiling of {metric} is {ceiling}, not in [-1, 1]"
 
 
 def _bad_floors(what: str, floors: Mapping[str, float], allowed: tuple[str, ...]) -> Iterator[str]:

@@ -79,7 +79,7 @@ def _quiet_losses(card: Scorecard, policy: Policy, baseline: PriorRun) -> Iterat
     compared = {metric: (before, after) for metric, before, after in _pairs(card, policy, baseline)}
     for metric in COMPARED:
         if metric not in compared:
-            yield f"regression: {metric} not compared: no assessed episode of it in run {_run(baseline)} or this one"
+            yield f"regression: {metric} not compared: run {_run(baseline)} or this one assessed no episode of it"
             continue
         before, tally = compared[metric]
         after = (tally.good, tally.good + tally.bad)
