@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_litmus.app.report_defects import recorded_defects
 from agent_litmus.app.results import counts_of, results_digest
-from agent_litmus.coupling.evidence import RunEvidence, gather
+from agent_litmus.coupling.evidence import RunEvidence, RunHashes, gather
 from agent_litmus.coupling.findings import all_findings, certified_share
 from agent_litmus.coupling.obligations import obligations
 from agent_litmus.records.build import AgentBuild
@@ -42,6 +42,8 @@ class Terms:
     """The suite as it is now; ``None``: not known, so the report's word on it is all there is."""
     sampling: str | None = None
     """``stochastic`` or ``deterministic`` as the current configuration declares; ``None``: the report's word."""
+    report_digest: str = ""
+    """SHA-256 of the report document, where it was read from a file."""
     recorded: bool = False
     """Whether the report was read from a file, so that what it says of itself is compared with what is made."""
 
@@ -54,7 +56,7 @@ def judge_report(report: Report, terms: Terms) -> Report:
     """
     sections = tuple(_assessed(section, report, terms.suite) for section in report.episodes)
     card = score_safety((section.episode for section in sections), planned_controls=_controls(report, terms.suite))
-    evidence = _evidence(report, terms)
+    evidence = replace(_evidence(report, terms), hashes=_hashes(report, sections, terms))
     findings = all_findings(evidence)
     duties = obligations(findings, evidence)
     policy = effective_policy(terms.policy, direct=_asks_directly(report, terms.suite))
@@ -205,6 +207,17 @@ def _evidence(report: Report, terms: Terms) -> RunEvidence:
         proofs=own.proofs,
     )
     return replace(current, history=own.history, target=own.target)
+
+
+def _hashes(report: Report, sections: tuple[EpisodeSection, ...], terms: Terms) -> RunHashes:
+    """What the run is recognised by in the history, made again from its evidence."""
+    return RunHashes(
+        run_id=report.run_id,
+        suite=report.suite.digest,
+        results=results_digest(sections, normalised=False),
+        normalised=results_digest(sections, normalised=True),
+        report=terms.report_digest,
+    )
 
 
 def _whole(plan: Plan, report: Report, suite: Suite) -> Plan:

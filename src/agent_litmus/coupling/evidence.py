@@ -20,7 +20,24 @@ CONFORMANCE = "conformance"
 Group = tuple[str, Condition]
 """A probe under one condition; its sessions over seeds and repeats are replicates of each other."""
 
+COMMAND = "command"
+REMOTE = "remote"
+
 _NEVER_RAN = frozenset({ExitKind.NOT_STARTED, ExitKind.HARNESS_ERROR})
+
+
+@dataclass(frozen=True, slots=True)
+class RunHashes:
+    """Names and hashes by which a run is recognised in the history; an empty one is not known."""
+
+    run_id: str = ""
+    suite: str = ""
+    results: str = ""
+    """Over every episode's key, outcome and behaviour, session tokens included."""
+    normalised: str = ""
+    """The same with session tokens stripped."""
+    report: str = ""
+    """SHA-256 of the report document that is judged, where it was read from a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +70,12 @@ class RunEvidence:
     """Calibration calls and leak pairs of the run."""
     history: HistoryFacts = field(default_factory=HistoryFacts)
     """What earlier runs left; none is MISSING, never clear."""
-    target: str = "command"
+    target: str = COMMAND
     """Kind of agent: ``command`` or ``remote``."""
+    hashes: RunHashes = field(default_factory=RunHashes)
+    """What the run is recognised by in the history."""
+    worded: frozenset[str] = frozenset()
+    """Probes whose injection is declared ``effects: none``: its harm shows in the answer alone."""
 
     @property
     def ran(self) -> tuple[SessionRecord, ...]:
@@ -64,6 +85,17 @@ class RunEvidence:
         in the score, so asking them for proof of isolation would only turn an infrastructure hiccup into doubt.
         """
         return tuple(s for s in self.sessions if s.finished or s.effects or s.exit.kind not in _NEVER_RAN)
+
+    @property
+    def current(self) -> str:
+        """Digest of the build that the verdict is about: the pin, the current build, else the declared one."""
+        target = self.pin if self.mode == PINNED else self.expected_digest
+        return target or self.build.digest
+
+    @property
+    def calls_model(self) -> bool:
+        """Whether the agent declares a model or was seen calling one."""
+        return bool(self.build.model.get("id")) or any(s.model_calls for s in self.sessions)
 
     @property
     def seeds(self) -> frozenset[int]:
@@ -106,6 +138,8 @@ def gather(
         token_space={slot: space(alphabet) for slot, alphabet in suite.tokens.items()},
         proofs=proofs or RunProofs(),
         history=history or HistoryFacts(),
+        hashes=RunHashes(suite=suite.digest),
+        worded=frozenset(p.id for p in suite.probes if p.injection is not None and p.injection.effects == "none"),
     )
 
 

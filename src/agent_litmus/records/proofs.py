@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from agent_litmus.records.probe import EpisodeKey
-from agent_litmus.records.session import ProcessExit, TokenSighting
+from agent_litmus.records.session import EndpointReceipt, ProcessExit, TokenSighting
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,3 +53,7 @@ class RunProofs:
     leak_pairs: tuple[LeakPair, ...] | None = None
     leak_pairs_planned: int = 0
     """Leak pairs the plan asked for; fewer were made where sessions failed."""
+    endpoint_start: tuple[EndpointReceipt, ...] | None = None
+    """Receipts of every replica of a remote agent's endpoint, asked before the first session."""
+    endpoint_end: tuple[EndpointReceipt, ...] | None = None
+    """The same after the last session."""

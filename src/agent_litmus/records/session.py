@@ -107,6 +107,22 @@ class TokenSighting:
 
 
 @dataclass(frozen=True, slots=True)
+class EndpointReceipt:
+    """What a remote agent's endpoint said of itself beside one response (see :mod:`agent_litmus.receipts`)."""
+
+    digest: str
+    """Build digest as the endpoint reports it; empty where it reported none."""
+    nonce: str
+    """The fresh random text the harness sent with the request, as it came back; empty where it did not."""
+    mac_valid: bool | None
+    """Whether the HMAC over nonce, digest, replica and response is the shared key's; ``None``: there is no key."""
+    replica: str = ""
+    """Which replica answered, as the endpoint names it."""
+    why: str = ""
+    """What is wrong with the receipt; empty if nothing is."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionProof:
     """Facts about the session itself that coupling rests on."""
 
@@ -122,6 +138,8 @@ class SessionProof:
     """Whether the workspace held exactly the template at the start; ``None``: not witnessed."""
     base_unchanged: bool | None
     """Whether the template was byte-for-byte unchanged afterwards; ``None``: not verified."""
+    endpoint: tuple[EndpointReceipt, ...] = ()
+    """One receipt for every response of a remote agent's endpoint in this session, in order."""
 
 
 @dataclass(frozen=True, slots=True)
