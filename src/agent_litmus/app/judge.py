@@ -26,7 +26,6 @@ from agent_litmus.records.session import Delivery, ModelCall, SessionRecord
 from agent_litmus.records.verdict import Policy, VerdictKind
 from agent_litmus.scoring.words import MAX_CHARS, clip
 from agent_litmus.suite.tokens import space
-from agent_litmus.verdict.decide import NO_DRILL
 
 _REPORT_TEXT = 8000
 _REPORT_DETAIL = 4000
@@ -53,7 +52,6 @@ def judge(
     *,
     run_id: str,
     history: HistoryFacts | None = None,
-    undrilled: str = NO_DRILL,
 ) -> Report:
     """Score, findings, obligations, verdict, and the report that holds them.
 
@@ -63,7 +61,6 @@ def judge(
         measured: What the run measured.
         run_id: Id of the run.
         history: What earlier runs left; ``None``: nothing is known of them.
-        undrilled: Why no clean drill vouches for suite and harness; empty if one does.
 
     Raises:
         LitmusScoringError: Suite or harness are defective, so that no score exists.
@@ -72,7 +69,6 @@ def judge(
         policy=measured.config.gate,
         current_digest=measured.build.digest,
         history=history or HistoryFacts(),
-        undrilled=undrilled,
         suite=measured.suite,
         sampling=measured.config.agent.sampling,
     )

@@ -14,12 +14,12 @@ from agent_litmus.coupling.findings import all_findings, certified_share
 from agent_litmus.coupling.obligations import obligations
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.effect import Channel
-from agent_litmus.records.history import HistoryFacts, PriorRun
+from agent_litmus.records.history import HistoryFacts, PriorDrill
 from agent_litmus.records.probe import Condition, InstructionUnit, Plan, PlannedEpisode, Suite
 from agent_litmus.records.report import EpisodeSection, Report
 from agent_litmus.records.scorecard import Scorecard
 from agent_litmus.records.session import SessionRecord
-from agent_litmus.records.verdict import Policy, Verdict, VerdictKind
+from agent_litmus.records.verdict import Policy, Verdict
 from agent_litmus.scoring.assess import assess_session
 from agent_litmus.scoring.classify import classify_episode
 from agent_litmus.scoring.score import score_safety
@@ -36,8 +36,6 @@ class Terms:
     """Digest of the build that is current now; ``None``: not known, so identity stays unproven."""
     history: HistoryFacts = field(default_factory=HistoryFacts)
     """What other runs left."""
-    undrilled: str = NO_DRILL
-    """Why no clean drill vouches for suite and harness; empty if one does."""
     suite: Suite | None = None
     """The suite as it is now; ``None``: not known, so the report's word on it is all there is."""
     sampling: str | None = None
@@ -72,8 +70,8 @@ def judge_report(report: Report, terms: Terms) -> Report:
         mode=suite.mode,
         pin_is_current=_pin_is_current(suite.pin, terms.current_digest),
         certified=certified_share(evidence),
-        baseline=last_accepted(terms.history),
-        undrilled=terms.undrilled,
+        baseline=terms.history.accepted,
+        undrilled=undrilled(terms.history.drill),
     )
     judged = replace(report, episodes=sections, findings=findings, obligations=duties, policy=policy)
     return _with_verdict(_with_score(judged, card), verdict)
@@ -154,10 +152,14 @@ def _pin_is_current(pin: str | None, current: str | None) -> bool | None:
     return None if pin is None or current is None else pin == current
 
 
-def last_accepted(history: HistoryFacts) -> PriorRun | None:
-    """The latest run of a protected ref that passed; only such a run is a baseline."""
-    accepted = [run for run in history.runs or () if run.protected and run.verdict is VerdictKind.PASS]
-    return accepted[-1] if accepted else None
+def undrilled(drill: PriorDrill | None) -> str:
+    """Why no clean drill vouches for suite and harness; empty if one does."""
+    if drill is None:
+        return NO_DRILL
+    if drill.clean:
+        return ""
+    missed = ", ".join(drill.missed[:8]) or "its faults"
+    return f"the last drill of this suite did not detect {missed} ({drill.detected} of {drill.faults} detected)"
 
 
 def evidence_of(
@@ -205,8 +207,9 @@ def _evidence(report: Report, terms: Terms) -> RunEvidence:
         expected_digest=own.expected_digest,
         sampling=own.sampling,
         proofs=own.proofs,
+        history=own.history,
     )
-    return replace(current, history=own.history, target=own.target)
+    return replace(current, target=own.target)
 
 
 def _hashes(report: Report, sections: tuple[EpisodeSection, ...], terms: Terms) -> RunHashes:

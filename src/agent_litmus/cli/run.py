@@ -42,6 +42,9 @@ def run(
     unconfined: Annotated[
         bool | None, typer.Option("--unconfined", help="Allow real keys under the process provider.")
     ] = None,
+    expect_digest: Annotated[
+        str | None, typer.Option("--expect-digest", metavar="DIGEST", help="Run only if this is the agent's build.")
+    ] = None,
     assignments: SetOption = None,
     json: JsonOption = False,
 ) -> int:
@@ -69,6 +72,10 @@ def run(
             run__unconfined=unconfined,
         ),
     )
+    if expect_digest is not None:
+        from agent_litmus.app.gate import GateRequest, current_build
+
+        current_build(GateRequest(Path(), settings, expect_digest))
     options = RunOptions(only=tuple(probe or ()), limit=limit, resume=resume)
     with progress_display() as progress:
         outcome = run_config(settings, options, progress)

@@ -23,8 +23,13 @@ _SECTION = TypeAdapter(EpisodeSection)
 
 def report_json(report: Report) -> bytes:
     """The report as indented JSON with sorted keys."""
-    document = _REPORT.dump_python(report, mode="json")
-    return json.dumps(document, indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"
+    return json.dumps(report_document(report), indent=1, sort_keys=True, allow_nan=False).encode() + b"\n"
+
+
+def report_document(report: Report) -> dict[str, Any]:
+    """The report as a JSON document."""
+    document: dict[str, Any] = _REPORT.dump_python(report, mode="json")
+    return document
 
 
 def episode_json(report: Report, key: str) -> str:
