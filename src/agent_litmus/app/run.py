@@ -18,8 +18,10 @@ from agent_litmus.records.digest import digest_of
 from agent_litmus.records.probe import Plan
 from agent_litmus.records.report import Report
 from agent_litmus.records.session import SessionRecord
+from agent_litmus.run.beside import Beside
 from agent_litmus.run.engine import run_plan
 from agent_litmus.run.journal import SCHEMA_VERSION, Journal, JournalHeader, create, ensure_same_run, resume
+from agent_litmus.run.pairs import plan_pairs, with_pairs
 from agent_litmus.run.plan import make_plan
 from agent_litmus.run.session import run_session
 
@@ -96,12 +98,20 @@ async def _run(
         opened.append(directory)
         plan = _plan(config, options, prepared, journal.header.token_seed)
         ensure_same_run(journal, _header(config, options, prepared, plan, journal.header))
-        context = seams.context(await run_context(prepared, plan, stack))
+        share, seed = config.run.leak_pairs, journal.header.token_seed
+        pairs = plan_pairs(prepared.suite, plan, share=share, token_seed=seed)
+        context = await run_context(prepared, plan, stack)
+        context = seams.context(replace(context, book=with_pairs(context.book, pairs)))
         total, provider = len(plan.episodes), prepared.provider.report.name
         what = f"run {journal.header.run_id}, {total} episodes, provider {provider}"
         progress.start(total, len(journal.records), what)
-        records = await run_plan(context, plan, journal, progress.session, seams.runner(run_session))
-    measured = Measured(records, plan, prepared.suite, prepared.build, prepared.provider.report, config)
+        beside = Beside(
+            journal, total=total, pairs=pairs, calibrator=context.calibrator, calls=config.run.calibration
+        )
+        records = await run_plan(context, plan, journal, progress.session, seams.runner(run_session), beside)
+    measured = Measured(
+        records, plan, prepared.suite, prepared.build, prepared.provider.report, config, beside.proofs()
+    )
     report = seams.report(judge(seams.measured(measured), run_id=journal.header.run_id))
     write_whole(directory / "report.json", report_json(report))
     return RunOutcome(report, directory)

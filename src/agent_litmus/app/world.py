@@ -19,6 +19,7 @@ from agent_litmus.run.sightings import TokenBook
 from agent_litmus.sandbox.files import tree_digest
 from agent_litmus.sandbox.protocol import Provider
 from agent_litmus.sandbox.select import choose_provider
+from agent_litmus.services.calibration import Calibrator
 from agent_litmus.services.gateway import Gateway, upstream_client
 from agent_litmus.services.upstream import ManagedUpstream
 from agent_litmus.suite.load import load_suite
@@ -71,28 +72,43 @@ def _refuse_real_key(config: Config, provider: Provider) -> None:
 
 async def run_context(prepared: Prepared, plan: Plan, stack: AsyncExitStack) -> RunContext:
     """What the sessions share; servers started for it are stopped when ``stack`` closes."""
+    upstream = await open_upstream(prepared.config, stack)
     return RunContext(
         suite=prepared.suite,
         book=TokenBook.of(plan, prepared.suite.tokens, snapshot_texts(prepared.snapshot.path)),
         provider=prepared.provider,
         target=prepared.target,
-        gateway=await open_gateway(prepared.config, stack),
+        gateway=upstream.gateway,
         run=prepared.config.run,
         snapshot_tree=tree_digest(prepared.snapshot.path),
         verified_build=prepared.verified_build,
         uninvited=uninvited_checks(prepared.suite),
+        calibrator=upstream.calibrator,
     )
 
 
-async def open_gateway(config: Config, stack: AsyncExitStack) -> Gateway:
-    """The gateway in front of the configured upstream; a ``serve`` command is started first."""
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """The two ways to the model: the agents', and the harness's own past it."""
+
+    gateway: Gateway
+    calibrator: Calibrator | None
+    """``None`` where there is no model."""
+
+
+async def open_upstream(config: Config, stack: AsyncExitStack) -> Upstream:
+    """The ways to the configured upstream; a ``serve`` command is started first."""
     model = config.agent.model
     url, key = model.base_url, upstream_key(model)
     if model.serve:
         served = await stack.enter_async_context(ManagedUpstream(model, cwd=config.source.parent))
         url, key = served.base_url, served.api_key
     client = await stack.enter_async_context(upstream_client(url, timeout=config.run.timeout))
-    return Gateway(url, key, model, client)
+    gateway = Gateway(url, key, model, client)
+    if not url:
+        return Upstream(gateway, None)
+    own = await stack.enter_async_context(upstream_client(url, timeout=config.run.timeout))
+    return Upstream(gateway, Calibrator(url, key, model.id, own))
 
 
 def upstream_key(model: ModelConfig) -> str | None:

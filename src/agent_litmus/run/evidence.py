@@ -10,6 +10,7 @@ from agent_litmus.records.probe import Condition, PlannedEpisode
 from agent_litmus.records.session import (
     ExitKind,
     ModelCall,
+    SessionCounts,
     SessionProof,
     SessionRecord,
 )
@@ -19,6 +20,7 @@ from agent_litmus.run.evaluate import evaluate
 from agent_litmus.run.matching import Matcher
 from agent_litmus.run.observed import UNREAD_TRAFFIC, Observed
 from agent_litmus.run.sightings import find_sightings
+from agent_litmus.run.watermarks import read_back
 from agent_litmus.sandbox.protocol import CommandResult, Look, ProcessResult, SandboxPaths, SessionFacts
 
 _STDERR_TAIL = 2000
@@ -37,6 +39,9 @@ class Served:
     model_calls: tuple[ModelCall, ...]
     tool_effects: tuple[Effect, ...]
     tool_calls: int
+    gateway_calls: int
+    marks: frozenset[str] | None
+    """Watermarks that the tool server sent; ``None``: the world holds none."""
     sink_effects: tuple[Effect, ...]
     sent: frozenset[str]
     dropped: Mapping[Channel, int]
@@ -115,6 +120,18 @@ def assemble(
         stderr_tail=seen.result.stderr.decode("utf-8", "replace")[-_STDERR_TAIL:],
         response_digest=digest_of(raw),
         normalised_digest=digest_of(_strip(raw, planned.tokens)),
+        counts=_counts(served, effects),
+        watermarks=None if served.marks is None else read_back(served.marks, sightings),
+    )
+
+
+def _counts(served: Served, effects: tuple[Effect, ...]) -> SessionCounts:
+    return SessionCounts(
+        gateway_calls=served.gateway_calls,
+        tool_server_calls=served.tool_calls,
+        tool_effects=sum(e.channel is Channel.TOOLS and e.action == "call" for e in effects),
+        model_calls=len(served.model_calls),
+        effects=len(effects),
     )
 
 

@@ -1,7 +1,8 @@
 """The append-only journal of a run: one JSON line per finished session, on disk before the next is counted.
 
-Line 1 is the header that says what the run is; every further line holds one session. A torn last line (a kill
-in the middle of a write) is cut off on resume; any other damage is an error that names the line.
+Line 1 is the header that says what the run is; every further line holds a session, a leak pair or a calibration
+call. A torn last line (a kill in the middle of a write) is cut off on resume; any other damage is an error that
+names the line.
 """
 
 import contextlib
@@ -10,7 +11,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from io import FileIO
 from pathlib import Path
@@ -19,10 +20,13 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from agent_litmus.errors import LitmusJournalError
+from agent_litmus.records.proofs import CalibrationCall, LeakPair
 from agent_litmus.records.session import SessionRecord
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _SESSION = TypeAdapter(SessionRecord)
+_PAIR = TypeAdapter(LeakPair)
+_CALL = TypeAdapter(CalibrationCall)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +54,50 @@ _RESUMED_FIELDS = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a journal holds."""
+
+    header: JournalHeader
+    records: tuple[SessionRecord, ...] = ()
+    leak_pairs: tuple[LeakPair, ...] = ()
+    calibration: tuple[CalibrationCall, ...] = ()
+
+
 class Journal:
     """An open, locked journal."""
 
-    def __init__(self, path: Path, file: FileIO, header: JournalHeader, records: tuple[SessionRecord, ...]) -> None:
+    def __init__(self, path: Path, file: FileIO, contents: Contents) -> None:
         self.path = path
-        self.header = header
-        self.records = records
+        self.header = contents.header
+        self.records = contents.records
         """Sessions that were in the journal when it was opened."""
+        self.leak_pairs = contents.leak_pairs
+        """Leak pairs that were in it then."""
+        self.calibration = contents.calibration
+        """Calibration calls that were in it then."""
         self._file = file
         self._lock = threading.Lock()
 
-    def append(self, record: SessionRecord) -> None:
-        """Write one session and sync it to disk.
+    def append(self, record: SessionRecord, pair: LeakPair | None = None) -> None:
+        """Write one session, and the leak pair made right after it, and sync them to disk.
+
+        Both go in one write, the pair first: a session that is in the journal has its pair there too, so a run that
+        is killed between the two makes both again.
 
         Raises:
-            LitmusJournalError: The line could not be written whole; what was written of it is removed again.
+            LitmusJournalError: They could not be written whole; what was written of them is removed again.
         """
-        line = b'{"type":"session","record":' + _SESSION.dump_json(record) + b"}\n"
+        line = _line("session", _SESSION.dump_json(record))
+        self._write(line if pair is None else _line("leak_pair", _PAIR.dump_json(pair)) + line)
+
+    def append_calibration(self, call: CalibrationCall) -> None:
+        """Write one calibration call and sync it to disk; raises as :meth:`append`."""
+        self._write(_line("calibration", _CALL.dump_json(call)))
+
+    def _write(self, lines: bytes) -> None:
         with self._lock:
-            _write_line(self.path, self._file, line)
+            _write_line(self.path, self._file, lines)
 
     def close(self) -> None:
         """Release the lock."""
@@ -92,7 +120,7 @@ def create(path: Path, header: JournalHeader) -> Journal:
         ) from error
     _lock(path, file)
     _write_line(path, file, json.dumps({"type": "header", **asdict(header)}).encode() + b"\n")
-    return Journal(path, file, header, ())
+    return Journal(path, file, Contents(header))
 
 
 def resume(path: Path) -> Journal:
@@ -112,14 +140,14 @@ def resume(path: Path) -> Journal:
     try:
         _ensure_regular(path, file)
         whole = _cut_torn_line(path, file)
-        header, records = _parse(path, whole)
+        contents = _parse(path, whole)
     except BaseException:
         file.close()
         raise
-    return Journal(path, file, header, records)
+    return Journal(path, file, contents)
 
 
-def read(path: Path) -> tuple[JournalHeader, tuple[SessionRecord, ...]]:
+def read(path: Path) -> Contents:
     """Read a journal without changing it; a torn last line is ignored. Raises as :func:`resume`."""
     try:
         data = path.read_bytes()
@@ -194,7 +222,11 @@ def _cut_torn_line(path: Path, file: FileIO) -> bytes:
     return whole
 
 
-def _parse(path: Path, data: bytes) -> tuple[JournalHeader, tuple[SessionRecord, ...]]:
+def _line(kind: str, record: bytes) -> bytes:
+    return b'{"type":"' + kind.encode() + b'","record":' + record + b"}\n"
+
+
+def _parse(path: Path, data: bytes) -> Contents:
     lines = data.splitlines()
     if not lines:
         raise LitmusJournalError(
@@ -203,16 +235,30 @@ def _parse(path: Path, data: bytes) -> tuple[JournalHeader, tuple[SessionRecord,
             slug="empty-journal",
         )
     header = _header(path, _json_line(path, 1, lines[0]))
-    return header, tuple(_sessions(path, lines))
-
-
-def _sessions(path: Path, lines: list[bytes]) -> Iterator[SessionRecord]:
+    found: dict[str, list[Any]] = {kind: [] for kind in _KINDS}
     for number, line in enumerate(lines[1:], start=2):
-        document = _json_line(path, number, line)
-        try:
-            yield _SESSION.validate_json(json.dumps(document["record"], allow_nan=False), strict=True)
-        except (KeyError, ValueError, RecursionError) as error:
-            raise _damaged(path, number, "not a session record") from error
+        kind, record = _record(path, number, line)
+        found[kind].append(record)
+    return Contents(header, tuple(found["session"]), tuple(found["leak_pair"]), tuple(found["calibration"]))
+
+
+_KINDS: Mapping[str, tuple[TypeAdapter[Any], str]] = {
+    "session": (_SESSION, "not a session record"),
+    "leak_pair": (_PAIR, "not a leak pair"),
+    "calibration": (_CALL, "not a calibration call"),
+}
+
+
+def _record(path: Path, number: int, line: bytes) -> tuple[str, Any]:
+    document = _json_line(path, number, line)
+    kind = document.get("type")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise _damaged(path, number, f"a line of no known type ({', '.join(_KINDS)})")
+    adapter, otherwise = _KINDS[kind]
+    try:
+        return kind, adapter.validate_json(json.dumps(document["record"], allow_nan=False), strict=True)
+    except (KeyError, ValueError, RecursionError) as error:
+        raise _damaged(path, number, otherwise) from error
 
 
 def _json_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
@@ -227,12 +273,23 @@ def _json_line(path: Path, number: int, line: bytes) -> dict[str, Any]:
 
 def _header(path: Path, document: dict[str, Any]) -> JournalHeader:
     names = {field.name for field in fields(JournalHeader)}
+    if document.get("type") == "header":
+        _ensure_version(path, document.get("schema_version"))
     if document.get("type") != "header" or document.keys() - {"type"} != names:
         raise _damaged(path, 1, "not a journal header")
     try:
         return _HEADER.validate_json(json.dumps({name: document[name] for name in names}), strict=True)
     except (ValueError, RecursionError) as error:
         raise _damaged(path, 1, "not a journal header") from error
+
+
+def _ensure_version(path: Path, version: object) -> None:
+    if isinstance(version, int) and version != SCHEMA_VERSION:
+        raise LitmusJournalError(
+            f"{path}:1: the journal has format {version}; this version of litmus writes and reads {SCHEMA_VERSION}",
+            hint="finish the run with the version of litmus that began it, or start a new run without `--resume`",
+            slug="journal-version",
+        )
 
 
 def _damaged(path: Path, number: int, what: str) -> LitmusJournalError:

@@ -89,6 +89,22 @@ def _select(suite: Suite, patterns: Sequence[str]) -> frozenset[str]:
     return frozenset(chosen)
 
 
+def more_tokens(suite: Suite, episodes: int, more: int, token_seed: int) -> tuple[dict[str, str], ...]:
+    """Tokens of ``more`` sessions beside a plan of ``episodes``, none of which the plan has.
+
+    Raises:
+        LitmusConfigError: An alphabet has too few tokens.
+    """
+    minter = Minter(token_seed)
+    found: tuple[dict[str, str], ...] = tuple({} for _ in range(more))
+    for alphabet in TokenAlphabet:
+        slots = sorted(slot for slot, kind in suite.tokens.items() if kind is alphabet)
+        drawn = iter(minter.mint(alphabet.value, alphabet, (episodes + more) * len(slots))[episodes * len(slots) :])
+        for own in found:
+            own.update((slot, next(drawn)) for slot in slots)
+    return found
+
+
 def _tokens(suite: Suite, episodes: int, token_seed: int) -> dict[str, tuple[str, ...]]:
     """One column of tokens per slot; slots of one alphabet share a draw, so no two tokens of a run are equal."""
     minter = Minter(token_seed)

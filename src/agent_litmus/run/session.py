@@ -19,6 +19,7 @@ from agent_litmus.run.context import Rendered, RunContext, render_probe
 from agent_litmus.run.evidence import Served, Witnessed, assemble
 from agent_litmus.run.leaks import names_in
 from agent_litmus.run.scrubbing import scrubbed
+from agent_litmus.run.watermarks import watermarks
 from agent_litmus.sandbox.protocol import CommandResult, Limits, SandboxSession, SandboxSpec
 from agent_litmus.services.gateway import GatewaySession
 from agent_litmus.services.serve import ServiceError, serve_session
@@ -79,11 +80,12 @@ async def _drive(
     planned: PlannedEpisode,
 ) -> tuple[Served, Witnessed]:
     watch = (rendered.injected_text,) if rendered.injected_text else ()
+    marks = watermarks(rendered)
     begun = time.monotonic()
     clock = partial(_elapsed, begun)
     gateway = context.gateway.session(session_id)
     inspect = partial(names_in, rendered.environment.secrets)
-    tools = ToolSession(rendered.environment, watch=watch, clock=clock, inspect=inspect)
+    tools = ToolSession(rendered.environment, watch=(*watch, *marks), clock=clock, inspect=inspect)
     sink = SinkSession(rendered.environment, watch=watch, clock=clock, inspect=inspect)
     launch = context.target.launch(
         LaunchContext(session.paths, rendered.probe, rendered.prompt, planned.key.seed, session_id, rendered.value)
@@ -103,6 +105,8 @@ async def _drive(
         model_calls=gateway.calls,
         tool_effects=tools.effects,
         tool_calls=tools.calls,
+        gateway_calls=gateway.count,
+        marks=None if not marks else frozenset(marks) & tools.sent,
         sink_effects=sink.effects,
         sent=tools.sent | sink.sent,
         dropped=_dropped(gateway, tools, sink),

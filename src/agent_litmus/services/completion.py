@@ -42,10 +42,12 @@ class Choice:
 
 @dataclass(slots=True)
 class Completion:
-    """What was generated, and the tokens the upstream says it took (0: it did not say)."""
+    """What was generated, and the tokens the upstream says it took (``tokens`` 0: it did not say)."""
 
     choices: dict[int, Choice] = field(default_factory=dict)
     tokens: int = 0
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
 
     @property
     def digest(self) -> str:
@@ -96,9 +98,14 @@ class Completion:
             self._choose(choice, position, part)
 
     def _count(self, usage: Any) -> None:
-        total = usage.get("total_tokens") if isinstance(usage, dict) else None
+        """Take in what the upstream counted; a stream may say it several times, growing."""
+        if not isinstance(usage, dict):
+            return
+        total = usage.get("total_tokens")
         if isinstance(total, int) and total > self.tokens:
             self.tokens = total
+        self.prompt_tokens = _larger(self.prompt_tokens, usage.get("prompt_tokens"))
+        self.completion_tokens = _larger(self.completion_tokens, usage.get("completion_tokens"))
 
     def _choose(self, source: dict[str, Any], position: int, part: str) -> None:
         index = source.get("index", position)
@@ -115,6 +122,13 @@ class Completion:
             calls = [*calls, {"function": message["function_call"]}]
         for order, call in enumerate(calls):
             _add_call(choice, call, order)
+
+
+def _larger(known: int | None, said: Any) -> int | None:
+    """The larger of two counts; what is no count that JSON can carry says nothing."""
+    if not isinstance(said, int) or isinstance(said, bool) or not 0 <= said < 2**53:
+        return known
+    return said if known is None else max(known, said)
 
 
 def _add_call(choice: Choice, call: Any, order: int) -> None:

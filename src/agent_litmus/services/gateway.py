@@ -117,6 +117,8 @@ class _Receipt:
             response_text=scrubber.text(completion.text),
             duration=0.0 if self.started is None else now - self.started,
             error=scrubber.text(self.answer.error),
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
         )
 
 

@@ -1,4 +1,5 @@
 import errno
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,8 +12,18 @@ from hypothesis import strategies as st
 
 from agent_litmus.errors import LitmusJournalError
 from agent_litmus.records.effect import Channel, Effect, Outcome
-from agent_litmus.records.session import SessionRecord
-from agent_litmus.run.journal import JournalHeader, create, ensure_same_run, read, resume
+from agent_litmus.records.probe import Condition, EpisodeKey
+from agent_litmus.records.proofs import CalibrationCall, LeakPair
+from agent_litmus.records.session import ExitKind, ProcessExit, SessionRecord, TokenSighting
+from agent_litmus.run.journal import (
+    SCHEMA_VERSION,
+    Contents,
+    JournalHeader,
+    create,
+    ensure_same_run,
+    read,
+    resume,
+)
 
 Make = Callable[..., SessionRecord]
 
@@ -25,7 +36,67 @@ def test_what_was_appended_is_read_back_exactly(tmp_path: Path, header: JournalH
     for item in written:
         journal.append(item)
     journal.close()
-    assert read(path) == (header, tuple(written))
+    assert read(path) == Contents(header, tuple(written))
+
+
+PAIR = LeakPair(
+    EpisodeKey("h1", Condition.CONTROL, 0),
+    "5e55",
+    ProcessExit(ExitKind.EXITED, 0),
+    "OAK-11 \x1b[31m",
+    tokens={"code": "OAK-11"},
+    leaked=(TokenSighting("code", "OAK-11", "answer", own=False, given=False, foreign_session="h1/control/s0.0"),),
+)
+CALLS = (CalibrationCall(0, 0.25, 200), CalibrationCall(3, 0.5, 0, "no answer: ConnectError: refused"))
+
+
+def test_leak_pairs_and_calibration_calls_are_read_back_exactly(
+    tmp_path: Path, header: JournalHeader, record: Make
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = create(path, header)
+    journal.append_calibration(CALLS[0])
+    journal.append(record(0))
+    journal.append(record(1), PAIR)
+    journal.append_calibration(CALLS[1])
+    journal.close()
+    assert read(path) == Contents(header, (record(0), record(1)), (PAIR,), CALLS)
+    kinds = [json.loads(line)["type"] for line in path.read_bytes().splitlines()]
+    assert kinds == ["header", "calibration", "session", "leak_pair", "session", "calibration"]
+    resumed = resume(path)
+    assert (resumed.records, resumed.leak_pairs, resumed.calibration) == ((record(0), record(1)), (PAIR,), CALLS)
+    resumed.close()
+
+
+def test_wherever_a_kill_cuts_a_session_is_never_there_without_its_pair(
+    tmp_path: Path, header: JournalHeader, record: Make
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    journal = create(path, header)
+    before = path.stat().st_size
+    journal.append(record(1), PAIR)
+    journal.close()
+    whole = path.read_bytes()
+    for end in range(before, len(whole), 7):
+        path.write_bytes(whole[:end])
+        found = read(path)
+        assert len(found.records) <= len(found.leak_pairs)
+
+
+@pytest.mark.parametrize("version", [1, 3])
+def test_a_journal_of_another_format_is_refused_with_both_versions(
+    tmp_path: Path, header: JournalHeader, version: int
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    create(path, header).close()
+    current, other = f'"schema_version": {SCHEMA_VERSION}', f'"schema_version": {version}'
+    assert current in path.read_text()
+    path.write_text(path.read_text().replace(current, other))
+    for opened in (resume, read):
+        with pytest.raises(LitmusJournalError, match=f"format {version}; .* {SCHEMA_VERSION}") as caught:
+            opened(path)
+        assert caught.value.slug == "journal-version"
+        assert "began it" in caught.value.hint
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
@@ -46,10 +117,23 @@ def test_a_kill_in_the_middle_of_a_line_loses_that_line_alone(
     assert [item.order for item in resumed.records] == [0]
     resumed.append(record(1))
     resumed.close()
-    assert [item.order for item in read(path)[1]] == [0, 1]
+    assert [item.order for item in read(path).records] == [0, 1]
 
 
-@pytest.mark.parametrize("line", [b"nonsense\n", b"[]\n", b'{"type":"session","record":{}}\n', b"\n"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"nonsense\n",
+        b"[]\n",
+        b'{"type":"session","record":{}}\n',
+        b'{"type":"leak_pair","record":{}}\n',
+        b'{"type":"calibration","record":{"after":0,"duration":NaN,"status":200}}\n',
+        b'{"type":"other","record":{}}\n',
+        b'{"type":[],"record":{}}\n',
+        b'{"record":{}}\n',
+        b"\n",
+    ],
+)
 def test_damage_before_the_last_line_is_an_error_that_names_the_line(
     tmp_path: Path, header: JournalHeader, record: Make, line: bytes
 ) -> None:
@@ -180,4 +264,4 @@ def test_a_full_disk_leaves_the_journal_whole(
             journal.append(record(1))
     assert "--resume" in caught.value.hint
     journal.close()
-    assert [item.order for item in read(path)[1]] == [0]
+    assert [item.order for item in read(path).records] == [0]
