@@ -12,7 +12,7 @@ Life of a session::
 """
 
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -66,8 +66,13 @@ class SandboxSpec:
     files: Mapping[str, str]
     """Workspace template, tokens already expanded: relative path to text."""
     limits: Limits = field(default_factory=Limits)
-    sink_ports: tuple[int, ...] = (80, 8000, 8080, 8888)
-    """TCP ports on which any address answers inside the sandbox, besides the services' own."""
+    sink_ports: tuple[int, ...] = (80, 443)
+    """TCP ports on which any address answers inside the sandbox from the start, besides the services' own; others
+    are opened on demand where the provider can. Ports below 1024, which no agent can serve on itself."""
+    home: Mapping[str, str] = field(default_factory=dict)
+    """Files of the home directory, as ``files``; what happens to them is not recorded, unless they are canaries."""
+    canaries: tuple[str, ...] = ()
+    """Files whose reading is recorded: paths of ``files``, or of ``home`` with ``~/`` before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +90,8 @@ class SandboxPaths:
     """Base URL of the model gateway, without a trailing slash or ``/v1``."""
     tools_url: str
     """URL of the MCP endpoint (streamable HTTP)."""
+    ca_file: str = ""
+    """Where the certificate authority of the run's HTTPS sink is put; empty where HTTPS is not caught."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +104,20 @@ class Launch:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
+class OnDemand(Protocol):
+    """Opens listeners while the session runs, for whatever the agent is about to reach."""
+
+    def attach(self, take: Callable[[socket.socket], None]) -> None:
+        """Give ``take`` every socket that was opened so far, and those that will be.
+
+        Args:
+            take: Is given bound UDP sockets and listening TCP sockets, and owns them; called in any thread.
+        """
+
+    def close(self) -> None:
+        """Open nothing more, and close what nobody took; safe to call twice."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listeners:
     """Bound, listening sockets that live in the session's network; the caller serves on and closes them."""
@@ -107,6 +128,8 @@ class Listeners:
     """UDP; ``None`` where the provider cannot catch name look-ups."""
     http: tuple[socket.socket, ...] = ()
     """TCP; empty where the provider cannot catch connections."""
+    demand: OnDemand | None = None
+    """Every other destination; ``None`` where the provider cannot see connections beforehand."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
 """Where a connection or a datagram leads, seen from inside a session's network.
 
 Every address is local there, and nothing but the session's own services and the agent itself answers. So whatever
-an agent's own listener accepts has not left, and only what the harness serves has arrived somewhere. Not observed
-is what a datagram socket, once connected, sends without an address: unless it goes to the name service, which
-records it, nobody receives it but the agent itself.
+an agent's own listener accepts has not left, and only what the harness serves has arrived somewhere. Beyond loopback
+that is every destination, opened when it is first wanted, as long as there is room and no listener of the agent's.
 """
 
 import ipaddress
 from dataclasses import dataclass
 
 from agent_litmus.sandbox import inspect_process
+from agent_litmus.sandbox.demand import Demand
 from agent_litmus.sandbox.memory import Address
 
 _DNS = 53
@@ -23,6 +23,8 @@ class Services:
     """TCP, on loopback alone: the gateway and the tool server."""
     sinks: frozenset[int]
     """TCP, on every address."""
+    demand: Demand | None = None
+    """Opens further destinations; ``None``: nothing else answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ def reach(pid: int, first: int, address: Address, services: Services, *, datagra
         served = address.port == _DNS
     else:
         served = address.port in services.sinks or (loopback and address.port in services.own)
-    if served and inspect_process.namespace_of(pid, "net") == inspect_process.namespace_of(first, "net"):
-        return Reach(done=True, loopback=loopback)
+    if inspect_process.namespace_of(pid, "net") == inspect_process.namespace_of(first, "net"):
+        demand = None if loopback else services.demand
+        if served or (demand is not None and demand.open(address, datagram=datagram)):
+            return Reach(done=True, loopback=loopback)
     answered = loopback and not datagram and inspect_process.is_listening(pid, address)
     return Reach(answered, loopback)
