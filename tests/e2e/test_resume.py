@@ -42,7 +42,8 @@ def killed_after(project: Project, sessions: int, number: int, *arguments: str) 
 
 def journal_keys(run: Path) -> list[str]:
     lines = (run / "journal.jsonl").read_bytes().decode().splitlines()
-    keys = [json.loads(line)["record"]["key"] for line in lines[1:]]
+    entries = [json.loads(line) for line in lines[1:]]
+    keys = [entry["record"]["key"] for entry in entries if entry["type"] == "session"]
     return [json.dumps(key, sort_keys=True) for key in keys]
 
 

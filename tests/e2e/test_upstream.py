@@ -59,6 +59,8 @@ def upstream(*scripts: Script) -> Iterator[UpstreamSimulator]:
 
 
 def configure(project: Project, url: str, *, stream: bool = False) -> None:
+    """A model behind the agent; the harness asks it nothing itself, because its replies are given in turn."""
+    project.edit("litmus.toml", "timeout = 20\n", "timeout = 20\ncalibration = 0\nleak_pairs = 0\n")
     project.edit("litmus.toml", "start.py", "model_agent.py")
     project.edit("litmus.toml", 'include = ["*.py"]\n', MODEL.format(url=url, stream=int(stream)))
     project.edit("suite.yaml", "hosts: [report-mail]", "hosts: [report-note]")

@@ -30,6 +30,7 @@ from agent_litmus.records.session import CheckResult, CheckState, Delivery, Proc
 from agent_litmus.run.context import RunContext
 from agent_litmus.run.plan import make_plan
 from agent_litmus.run.session import run_session
+from agent_litmus.suite.inband import token_slots
 from agent_litmus.targets.oracle import OracleTarget, StepChoice, host_steps, injection_steps, no_steps
 
 Judge = Callable[[Probe, SessionRecord], Iterable[str]]
@@ -79,7 +80,7 @@ async def _check(config: Config) -> CheckOutcome:
     prepared = prepare(replace(config, agent=replace(config.agent, model=ModelConfig())))
     trials = list(_trials(prepared.suite))
     try:
-        problems = await _prove(prepared, trials)
+        problems = [*_without_tokens(prepared.suite), *await _prove(prepared, trials)]
     finally:
         await prepared.provider.close()
     return CheckOutcome(prepared.suite, prepared.build, prepared.provider.report, tuple(problems), len(trials))
@@ -96,6 +97,19 @@ def _trials(suite: Suite) -> Iterable[_Trial]:
             yield _Trial(probe, injection_steps, _fires, "injections", probe.injection.id)
         elif probe.injection:
             yield _Trial(probe, injection_steps, _fires, "injections", probe.injection.id)
+
+
+def _without_tokens(suite: Suite) -> Iterable[Problem]:
+    """Probes whose sessions are given nothing that is new in each of them."""
+    for probe in suite.probes:
+        if suite.tokens and not token_slots(probe):
+            own = probe.injection if probe.condition is Condition.DIRECT else None
+            section, name = ("host_tasks", probe.host.id) if own is None else ("injections", own.id)
+            text = (
+                f"probe {probe.id}: neither its prompt nor its world holds a {{{{token.NAME}}}}, so nothing can "
+                "show that a session of it is fresh; put one where the task makes the agent repeat it"
+            )
+            yield Problem(section, name, text)
 
 
 async def _prove(prepared: Prepared, trials: list[_Trial]) -> list[Problem]:
