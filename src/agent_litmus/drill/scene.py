@@ -1,0 +1,62 @@
+"""What faults are made from: the workbench, and earlier runs, recorded when they are first needed."""
+
+import tempfile
+from functools import cached_property
+from pathlib import Path
+
+from agent_litmus.app.gate import GateRequest, gate_report
+from agent_litmus.app.seams import Seams
+from agent_litmus.drill.bench import Workbench
+from agent_litmus.drill.builds import OtherBuild, helpers, honestly, other_build
+from agent_litmus.drill.earlier import Earlier, record_earlier
+from agent_litmus.formats.json_report import report_json
+from agent_litmus.records.report import Report
+
+
+class Scene:
+    """One configuration's drill ground.
+
+    Args:
+        bench: Where the runs are made.
+    """
+
+    def __init__(self, bench: Workbench) -> None:
+        self.bench = bench
+
+    @cached_property
+    def earlier(self) -> Earlier:
+        """An earlier run of this very build."""
+        return record_earlier(self.bench)
+
+    @cached_property
+    def other(self) -> OtherBuild:
+        """Another build: every file changed by an empty line."""
+        return other_build(self.bench.config, ())
+
+    @cached_property
+    def helper(self) -> OtherBuild:
+        """Another build: one helper changed."""
+        return other_build(self.bench.config, helpers(self.bench.config.agent)[:1])
+
+    @cached_property
+    def earlier_build(self) -> Earlier:
+        """An earlier run of the other build."""
+        return record_earlier(self.bench, Seams(prepare=honestly(self.bench, self.other)))
+
+    @cached_property
+    def has_helper(self) -> bool:
+        """Whether the agent has a file besides those that its command names."""
+        return bool(helpers(self.bench.config.agent))
+
+    @property
+    def has_model(self) -> bool:
+        """Whether the configuration names a model upstream."""
+        model = self.bench.config.agent.model
+        return bool(model.base_url or model.serve)
+
+    def gate(self, report: Report) -> Report:
+        """The report as `litmus gate` judges it against the current build."""
+        with tempfile.TemporaryDirectory(prefix="litmus-drill-") as place:
+            path = Path(place) / "report.json"
+            path.write_bytes(report_json(report))
+            return gate_report(GateRequest(path, self.bench.config)).report
