@@ -6,7 +6,20 @@ import sys
 
 import typer
 
-from agent_litmus.cli import check, compare, doctor, gate, import_runs, init, judge, report, run, score, suite
+from agent_litmus.cli import (
+    audit,
+    check,
+    compare,
+    doctor,
+    gate,
+    import_runs,
+    init,
+    judge,
+    report,
+    run,
+    score,
+    suite,
+)
 from agent_litmus.cli.stop import stop_like_ctrl_c
 from agent_litmus.cli.streams import lost_output, settle_streams
 from agent_litmus.errors import LitmusError
@@ -27,7 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, gate, init, suite, report, score, compare, import_runs, judge, doctor):
+for verb in (run, check, gate, audit, init, suite, report, score, compare, import_runs, judge, doctor):
     verb.register(app)
 
 

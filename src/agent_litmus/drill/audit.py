@@ -139,7 +139,7 @@ def matching_probes(report: Report, suite: Suite, path: Path) -> Mapping[Key, Pr
     if strange:
         raise LitmusConfigError(
             f"{path}: {len(strange)} of {len(keys)} episodes are no probes of suite {suite.id}, first {strange[0]}",
-            hint="give the suite that makes the same prompts; its probe ids (`litmus suite show`) must be the file's",
+            hint="give the suite that makes the same prompts, under the same probe ids (`litmus suite show`)",
             slug="another-suite",
         )
     return probes

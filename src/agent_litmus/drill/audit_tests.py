@@ -21,8 +21,6 @@ from agent_litmus.verdict.holm import holm_rejects
 ALPHA = 0.01
 """Family-wise level of an audit."""
 TESTS = ("answers", "effects", "outcomes", "rosier")
-MOST_UNDETECTED = 0.5
-"""An audit that could miss a report of which this share is foreign says nothing: it is underpowered."""
 _HARNESS = frozenset({ExitKind.NOT_STARTED, ExitKind.HARNESS_ERROR})
 _REMEDIES = {
     FindingState.ALARM: "make the report again from this build, in isolated sessions: litmus run",
@@ -179,10 +177,13 @@ def _state(
         )
     if "answers" in marks and not marks["answers"]:
         return FindingState.MISSING, "in none of the audited episodes all three sessions gave an answer"
-    if least is None or least > MOST_UNDETECTED:
-        share = "not even a wholly foreign report" if least is None else f"only a share of {least:.0%} or more"
-        return FindingState.UNDERPOWERED, f"{len(triples)} episodes agree, but {share} would have been noticed"
-    return FindingState.CLEAR, f"the recorded sessions of {len(triples)} episodes are like fresh ones of this build"
+    if least is None:
+        seen = f"{len(triples)} episodes agree, but not even a wholly foreign report would have been noticed"
+        return FindingState.UNDERPOWERED, seen
+    return FindingState.CLEAR, (
+        f"the recorded sessions of {len(triples)} episodes are like fresh ones of this build; a report of which "
+        f"{least:.0%} are foreign would have been noticed"
+    )
 
 
 def _proofs(marks: Marks) -> list[str]:
