@@ -112,6 +112,15 @@ class OracleStep:
 
 
 @dataclass(frozen=True, slots=True)
+class PageReply:
+    """How a web page is answered, beside its body."""
+
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Header names to values, in place of or besides the usual ones."""
+
+
+@dataclass(frozen=True, slots=True)
 class Environment:
     """The world an episode starts in. All text may hold ``{{token.x}}``, ``{{secret.x}}``, ``{{slot.x}}``."""
 
@@ -124,6 +133,8 @@ class Environment:
     """Tickets: ``{id, title, body, requester, status}``."""
     pages: Mapping[str, str] = field(default_factory=dict)
     """Web pages: URL to body, served by the tool server and by the HTTP sink."""
+    replies: Mapping[str, PageReply] = field(default_factory=dict)
+    """How pages are answered by the sink that are not answered as usual: URLs of ``pages``."""
     tool_descriptions: Mapping[str, str] = field(default_factory=dict)
     """Overrides of tool descriptions: tool name to text."""
     tools: tuple[str, ...] = ()

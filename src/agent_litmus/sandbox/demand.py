@@ -25,8 +25,8 @@ Take = Callable[[socket.socket], None]
 class Demand:
     """Binds sockets of a session's network to the very addresses its processes are about to reach.
 
-    A port that something inside already listens on is left to it, and the wildcard addresses stay free, so an agent's
-    own servers work.
+    A port that something inside already listens on is left to it, and the wildcard addresses stay free, so that an
+    agent's own servers work.
 
     Args:
         maker: Answers every request (family and type, two ints) with one socket of the network; owned.

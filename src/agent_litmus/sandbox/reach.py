@@ -1,8 +1,9 @@
 """Where a connection or a datagram leads, seen from inside a session's network.
 
 Every address is local there, and nothing but the session's own services and the agent itself answers. So whatever
-an agent's own listener accepts has not left, and only what the harness serves has arrived somewhere. Beyond loopback
-that is every destination, opened when it is first wanted, as long as there is room and no listener of the agent's.
+an agent's own listener accepts has not left, and only what the harness serves has arrived somewhere. Beyond
+loopback that is every destination, opened when it is first wanted, as long as there is room and no listener of the
+agent's.
 """
 
 import ipaddress

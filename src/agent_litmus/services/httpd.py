@@ -134,20 +134,37 @@ class HttpServer:
         self._state = ServerState()
         self._factory = factory
         self._servers: list[asyncio.Server] = []
-        self._sockets: tuple[socket.socket, ...] = ()
+        self._sockets: list[socket.socket] = []
+        self._starting: set[asyncio.Task[None]] = set()
+        self._stopped = False
 
     async def start(self, sockets: Sequence[socket.socket]) -> None:
         """Accept connections on ``sockets``, which the server owns from now on."""
-        self._sockets = tuple(sockets)
-        loop = asyncio.get_running_loop()
+        self._sockets += sockets
         for sock in sockets:
-            no_delay(sock)
-            server = await loop.create_server(lambda: self._factory(self._config, self._state), sock=sock)
-            self._servers.append(server)
+            await self._serve(sock)
+
+    def add(self, sock: socket.socket) -> None:
+        """Accept connections on one more socket, which the server owns from now on."""
+        if self._stopped:
+            sock.close()
+            return
+        self._sockets.append(sock)
+        task = asyncio.get_running_loop().create_task(self._serve(sock))
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+
+    async def _serve(self, sock: socket.socket) -> None:
+        no_delay(sock)
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: self._factory(self._config, self._state), sock=sock)
+        self._servers.append(server)
 
     async def stop(self, grace: float = 0.5) -> None:
         """Answer what has already arrived, for at most ``grace`` seconds, then close everything."""
         await settle(self._pending, grace)
+        self._stopped = True
+        await asyncio.gather(*self._starting, return_exceptions=True)
         for server in self._servers:
             server.close()
         for sock in self._sockets:
@@ -174,7 +191,7 @@ class HttpServer:
 
     def _pending(self) -> bool:
         connections: list[Any] = [c for c in self._state.connections if not c.transport.is_closing()]
-        return bool(self._state.tasks) or readable(
+        return bool(self._state.tasks or self._starting) or readable(
             [*self._sockets, *(c.transport.get_extra_info("socket") for c in connections)]
         )
 

@@ -3,16 +3,27 @@
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from agent_litmus.errors import LitmusError
 from agent_litmus.finish import finished
+from agent_litmus.services.datagrams import DatagramServer, lost_datagrams
 from agent_litmus.services.gateway import GatewaySession
 from agent_litmus.services.httpd import HttpServer, readable, settle
 from agent_litmus.services.sink import SinkSession
 from agent_litmus.services.tools import ToolSession
+
+
+class Demanded(Protocol):
+    """Opens further sockets while the session runs."""
+
+    def attach(self, take: Callable[[socket.socket], None]) -> None:
+        """Give ``take`` every socket that was opened so far, and those that will be, in any thread."""
+
+    def close(self) -> None:
+        """Open nothing more."""
 
 
 class ListenerSet(Protocol):
@@ -33,6 +44,10 @@ class ListenerSet(Protocol):
     @property
     def http(self) -> tuple[socket.socket, ...]:
         """TCP, for the HTTP sink."""
+
+    @property
+    def demand(self) -> Demanded | None:
+        """Further ones for the sink, TCP and UDP."""
 
 
 class ServiceError(LitmusError):
@@ -111,9 +126,32 @@ async def _start(
     for server, sockets in servers:
         stack.push_async_callback(_stop, server, patience)
         await server.start(sockets)
+    if listeners.demand is not None:
+        datagrams = DatagramServer(sink)
+        stack.push_async_callback(_stop, datagrams, patience)
+        listeners.demand.attach(_Receiver(asyncio.get_running_loop(), servers[-1][0], datagrams))
 
 
-async def _stop(server: HttpServer, patience: _Patience) -> None:
+@dataclass(frozen=True, slots=True)
+class _Receiver:
+    """Takes the sockets that are opened on demand, in any thread, into the loop."""
+
+    loop: asyncio.AbstractEventLoop
+    streams: HttpServer
+    datagrams: DatagramServer
+
+    def __call__(self, sock: socket.socket) -> None:
+        try:
+            self.loop.call_soon_threadsafe(self._add, sock)
+        except RuntimeError:  # the loop is closed
+            sock.close()
+
+    def _add(self, sock: socket.socket) -> None:
+        server = self.datagrams if sock.type == socket.SOCK_DGRAM else self.streams
+        server.add(sock)
+
+
+async def _stop(server: HttpServer | DatagramServer, patience: _Patience) -> None:
     await server.stop(patience.seconds)
 
 
@@ -124,9 +162,12 @@ async def _dns(sock: socket.socket, sink: SinkSession, patience: _Patience) -> A
         yield
     finally:
         await settle(lambda: readable([sock]), patience.seconds)
+        sink.lose(lost_datagrams(sock))
         transport.close()
 
 
 def _close(listeners: ListenerSet) -> None:
+    if listeners.demand is not None:
+        listeners.demand.close()
     for sock in (listeners.gateway, listeners.tools, *listeners.http, *([listeners.dns] if listeners.dns else ())):
         sock.close()

@@ -1,7 +1,6 @@
-"""The sink: plays whatever the agent reaches for beyond its services, by name (DNS) and over plain HTTP."""
+"""The sink: plays whatever the agent reaches for beyond its services, by name (DNS), over HTTP and HTTPS."""
 
-import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from starlette.types import Receive, Scope, Send
@@ -9,16 +8,22 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from agent_litmus.records.effect import Channel, Effect, Outcome
-from agent_litmus.records.probe import Environment
+from agent_litmus.records.probe import Environment, PageReply
+from agent_litmus.services.connection import SinkProtocol
+from agent_litmus.services.datagrams import DatagramSink
 from agent_litmus.services.dns import DnsSink, Names
-from agent_litmus.services.httpd import ServiceProtocol, connected
+from agent_litmus.services.held import Held, shown
+from agent_litmus.services.httpd import connected
 from agent_litmus.services.outbound import BodySearch, Inspect
-from agent_litmus.services.pages import EMPTY_PAGE, find_page
-from agent_litmus.services.recorder import TEXT_LIMIT, Clock, EffectLog, Witness, session_clock
+from agent_litmus.services.pages import EMPTY_PAGE, find_url
+from agent_litmus.services.recorder import Clock, EffectLog, Witness, session_clock
 
-IDLE = 5.0
-"""Seconds a connection may stay silent before its first complete request."""
-_TLS_HANDSHAKE = 0x16
+if TYPE_CHECKING:
+    from agent_litmus.services.authority import Authority
+
+MAX_BYTES = 256 << 20
+"""Bytes of one session that are read; connections that send more are cut, and the channel is partial."""
+_NO_BODY = {204, 304}
 
 
 class SinkSession:
@@ -29,6 +34,7 @@ class SinkSession:
         watch: Texts whose sending is witnessed (the injected text).
         clock: Seconds since the session's start.
         inspect: Names of what it finds in a text; called with everything that leaves, before any of it is cut.
+        authority: Signs the certificates of HTTPS hosts; without one TLS is recorded as bytes.
     """
 
     def __init__(
@@ -38,11 +44,15 @@ class SinkSession:
         *,
         clock: Clock | None = None,
         inspect: Inspect | None = None,
+        authority: "Authority | None" = None,
     ) -> None:
         self.inspect = inspect
-        self._pages = environment.pages
+        self.authority = authority
+        self.names = Names()
+        """Which name has which address."""
+        self._room = MAX_BYTES
+        self._pages, self._replies = environment.pages, environment.replies
         self._witness = Witness(watch)
-        self._names = Names()
         self._log = EffectLog(clock or session_clock())
 
     @property
@@ -62,49 +72,67 @@ class SinkSession:
 
     def dns(self) -> DnsSink:
         """The datagram protocol for the DNS socket."""
-        return DnsSink(self._log, self._names, self.inspect)
+        return DnsSink(self._log, self.names, self.inspect)
 
-    def protocol(self, config: Config, state: ServerState) -> "SinkProtocol":
+    def datagrams(self, local: tuple[str, int]) -> DatagramSink:
+        """The datagram protocol for a UDP socket bound to ``local``."""
+        return DatagramSink(self._log, self.names, self.inspect, local)
+
+    def protocol(self, config: Config, state: ServerState) -> SinkProtocol:
         """The protocol of one TCP connection."""
         return SinkProtocol(config, state, self)
 
-    def lose(self) -> None:
-        """Count a connection whose bytes nobody read."""
-        self._log.dropped += 1
+    def lose(self, count: int = 1) -> None:
+        """Count connections or datagrams whose bytes nobody read."""
+        self._log.dropped += count
 
-    def record_bytes(self, local: Any, held: "Held") -> None:
+    def has_room(self, size: int) -> bool:
+        """Whether ``size`` more bytes may be read; if not, what is not read counts as lost."""
+        self._room -= size
+        if self._room < 0:
+            self.lose()
+        return self._room >= 0
+
+    def record_bytes(self, local: Any, held: Held, *, tls: bool = False) -> None:
         """Record what came over a connection and was no request; ``local`` is its address on our side."""
-        address, port = local or ("", 0)
-        name = self._names.name(address)
-        detail: dict[str, Any] = {
-            "host": name,
-            "resolved": name,
-            "port": port,
-            "size": held.size,
-            "head": _text(held.head),
-        }
-        detail["carries"] = held.search.found()
+        detail = {**self._place(local), "datagram": False, "tls": tls, **held.detail()}
         self._log.add(Channel.HTTP, "bytes", Outcome.EXECUTED, detail, clipped=held.size > len(held.head))
+
+    def record_handshake(self, local: Any, hello: Held, asked: str, why: str) -> None:
+        """Record a TLS connection over which nothing came, usually because the client did not trust us."""
+        detail = {**self._place(local), "why": why, **hello.detail(), "plain": False}
+        if asked:
+            detail["host"] = asked
+        self._log.add(Channel.HTTP, "handshake", Outcome.ATTEMPTED, detail, clipped=hello.size > len(hello.head))
+        if detail["carries"]:  # in the name that was asked for, which has arrived
+            self.record_bytes(local, hello)
+
+    def _place(self, local: Any) -> dict[str, Any]:
+        address, port = local or ("", 0)
+        name = self.names.name(address)
+        return {"host": name, "resolved": name, "port": port}
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI application: take the request, record it, answer it."""
         address, port = scope["server"] or ("", 0)
         headers = _headers(scope)
         host, path = _target(scope, headers.get("host", ""))
-        resolved = self._names.name(address)
-        body = Held(BodySearch(self.inspect, _head(scope, headers), headers.get("content-encoding", "")))
+        resolved, sni = self.names.name(address), scope.get("state", {}).get("sni", "")
+        body = Held(BodySearch(self.inspect, _head(scope, headers) + sni, headers.get("content-encoding", "")))
         try:
             await _take(receive, body)
         finally:
             # Also when the session ends meanwhile: what arrived has left the sandbox.
             detail = {
+                "scheme": scope.get("scheme", "http"),
                 "method": scope["method"],
                 "host": _bare(host) or resolved,
                 "resolved": resolved,
+                "sni": sni,
                 "port": port,
                 "path": path,
                 "headers": headers,
-                "body": _text(body.head),
+                "body": shown(body.head),
                 "carries": body.search.found(),
             }
             cut = body.size > len(body.head) or body.search.clipped
@@ -112,103 +140,31 @@ class SinkSession:
         await self._answer(scope, send, host or resolved, path)
 
     async def _answer(self, scope: Scope, send: Send, host: str, path: str) -> None:
-        page = None
+        url = None
         if scope["method"] in {"GET", "HEAD"}:
             route, _, query = path.partition("?")
-            page = find_page(self._pages, host, route, query)
-        text = EMPTY_PAGE if page is None else page
-        body = text.encode("utf-8", "backslashreplace")
-        kind = b"text/html; charset=utf-8" if text.lstrip().startswith("<") else b"text/plain; charset=utf-8"
-        # A tunnel would carry TLS that no one here can read.
+            url = find_url(self._pages, host, route, query)
+        page = None if url is None else self._pages[url]
+        # A tunnel would lead to hosts that answer directly.
         status = 405 if scope["method"] == "CONNECT" else 200
-        headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
+        status, headers, body = _reply(EMPTY_PAGE if page is None else page, self._replies.get(url or ""), status)
         await send({"type": "http.response.start", "status": status, "headers": headers})
         open_before = connected(scope)
         await send({"type": "http.response.body", "body": body})
-        if page is not None and scope["method"] == "GET" and open_before:
+        if page is not None and body and scope["method"] == "GET" and open_before:
             self._witness.saw(page)
 
 
-class Held:
-    """The beginning of a stream, its size, and what was found in all of it.
-
-    Args:
-        search: Looks through the stream.
-    """
-
-    def __init__(self, search: BodySearch) -> None:
-        self.head = bytearray()
-        self.size = 0
-        self.search = search
-
-    def take(self, data: bytes) -> None:
-        """Take in the next bytes."""
-        self.size += len(data)
-        self.head += data[: TEXT_LIMIT - len(self.head)]
-        self.search.feed(data)
-
-
-class SinkProtocol(ServiceProtocol):
-    """A connection that may turn out not to speak HTTP; such bytes are kept, not answered.
-
-    Args:
-        config: The server's configuration.
-        state: The server's connections.
-        session: Where bytes are recorded.
-    """
-
-    def __init__(self, config: Config, state: ServerState, session: SinkSession) -> None:
-        super().__init__(config, state)
-        self._session = session
-        self._held = Held(BodySearch(session.inspect))
-        self._unparsed = b""
-        self._raw = False
-        self._idle: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
-        """Start waiting for a first request."""
-        super().connection_made(transport)
-        if transport.is_closing():
-            return
-        self._idle = self.loop.call_later(IDLE, transport.abort)
-
-    def turned_away(self) -> None:
-        """A connection unread makes the channel partial."""
-        self._session.lose()
-
-    def data_received(self, data: bytes) -> None:
-        """Take bytes in: for HTTP as long as they look like it."""
-        if self._idle is not None:
-            self._idle.cancel()
-            self._idle = None
-        if self._raw:
-            self._held.take(data)
-        else:
-            super().data_received(data)
-        if self.cycle is None or self._raw:
-            self._idle = self.loop.call_later(IDLE, self.transport.abort)
-
-    def handle_events(self) -> None:
-        """Keep what is about to be parsed: of bytes that turn out wrong, the parser keeps nothing."""
-        self._unparsed, _ = self.conn.trailing_data
-        super().handle_events()
-
-    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the base class's signature
-        """Not HTTP: go on taking bytes in; a TLS client will say nothing more without an answer."""
-        self._raw = True
-        self._held.take(self._unparsed)
-        if self._held.head[:1] == bytes([_TLS_HANDSHAKE]):
-            self.transport.close()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Record what did not become a request: no HTTP, or one that was never completed."""
-        super().connection_lost(exc)
-        if self._idle is not None:
-            self._idle.cancel()
-        if not self._raw:
-            self._held.take(self.conn.trailing_data[0])
-        if self._held.size:
-            self._session.record_bytes(self.server, self._held)
+def _reply(text: str, reply: PageReply | None, status: int) -> tuple[int, list[tuple[bytes, bytes]], bytes]:
+    """Status, headers and body of an answer; ``reply`` is what the suite says of it."""
+    status = reply.status if reply is not None else status
+    body = b"" if status in _NO_BODY else text.encode("utf-8", "backslashreplace")
+    kind = "text/html; charset=utf-8" if text.lstrip().startswith("<") else "text/plain; charset=utf-8"
+    headers = {"content-type": kind} | {
+        k.lower(): v for k, v in (reply.headers if reply is not None else {}).items()
+    }
+    sent = [(name.encode("latin-1"), value.encode("utf-8", "replace")) for name, value in headers.items()]
+    return status, [*sent, (b"content-length", str(len(body)).encode())], body
 
 
 def _headers(scope: Scope) -> dict[str, str]:
@@ -261,7 +217,3 @@ async def _take(receive: Receive, body: Held) -> None:
             return
         body.take(message.get("body", b""))
         more = message.get("more_body", False)
-
-
-def _text(data: bytes | bytearray) -> str:
-    return data.decode("utf-8", "backslashreplace")

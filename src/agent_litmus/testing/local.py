@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agent_litmus.records.config import ModelConfig
 from agent_litmus.records.probe import Environment
 from agent_litmus.sandbox.protocol import Listeners
+from agent_litmus.services.authority import Authority
 from agent_litmus.services.gateway import Gateway, GatewaySession, upstream_client
 from agent_litmus.services.httpd import loopback_listener
 from agent_litmus.services.outbound import Inspect
@@ -49,6 +50,7 @@ async def local_session(
     environment: Environment | None = None,
     watch: tuple[str, ...] = (),
     inspect: Inspect | None = None,
+    authority: Authority | None = None,
     timeout: float = 30.0,  # noqa: ASYNC109 - the upstream's longest silence, not a deadline of this function
     grace: float = 0.5,
     max_response: int = 32 << 20,
@@ -63,6 +65,7 @@ async def local_session(
         environment: The expanded environment; an empty one unless given.
         watch: Texts whose sending is witnessed.
         inspect: Names of what it finds in a text that leaves.
+        authority: Signs the certificates of the HTTPS sink; without one there is none.
         timeout: Longest silence of the upstream in seconds.
         grace: Seconds that requests under way get at the end.
         max_response: Largest answer of the upstream in bytes.
@@ -83,6 +86,6 @@ async def local_session(
             max_response=max_response,
         ).session("local")
         tools = ToolSession(world, watch=watch, inspect=inspect)
-        sink = SinkSession(world, watch=watch, inspect=inspect)
+        sink = SinkSession(world, watch=watch, inspect=inspect, authority=authority)
         async with serve_session(listeners, gateway, tools, sink, grace=grace):
             yield LocalSession(gateway, tools, sink, listeners, urls[0], f"{urls[1]}/mcp", tuple(urls[2:]), address)

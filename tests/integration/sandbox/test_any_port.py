@@ -118,7 +118,8 @@ def test_datagrams_arrive_whether_they_are_addressed_or_their_socket_is_connecte
 
     code = (
         "import socket\n"
-        "s = socket.socket(2, 2); s.sendto(b'one', ('192.0.2.1', 514)); s.sendmsg([b'two'], [], 0, ('192.0.2.2', 514))\n"
+        "s = socket.socket(2, 2); s.sendto(b'one', ('192.0.2.1', 514))\n"
+        "s.sendmsg([b'two'], [], 0, ('192.0.2.2', 514))\n"
         "s = socket.socket(2, 2); s.connect(('192.0.2.3', 514)); s.send(b'three')\n"
         "s = socket.socket(10, 2); s.connect(('2001:db8::1', 514)); s.send(b'four')"
     )

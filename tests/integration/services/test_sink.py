@@ -13,7 +13,7 @@ import pytest
 
 from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.records.probe import Environment
-from agent_litmus.services import httpd, sink
+from agent_litmus.services import connection, httpd
 from agent_litmus.services.outbound import Inspect
 from agent_litmus.testing.local import LocalSession, local_session
 
@@ -118,6 +118,9 @@ async def test_a_tls_hello_is_recorded_as_bytes_and_the_connection_closed() -> N
         "resolved": "127.0.0.1",
         "port": port,
         "size": 10,
+        "datagram": False,
+        "tls": False,
+        "plain": False,
         "head": "\x16\x03\x01\x00\x05hello",
         "carries": [],
         "clipped": False,
@@ -155,14 +158,14 @@ async def test_bytes_on_an_open_connection_are_recorded_at_the_sessions_end() ->
 
 @pytest.mark.parametrize("data", [b"", b"\x00SECRET", b"HELO evil"])
 async def test_a_silent_connection_is_closed_after_a_while(data: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sink, "IDLE", 0.05)
+    monkeypatch.setattr(connection, "IDLE", 0.05)
     async with local_session(environment=WORLD) as session:
         reader, writer = await asyncio.open_connection(*session.listeners.http[0].getsockname())
         writer.write(data)
         with contextlib.suppress(ConnectionResetError):
             assert await reader.read() == b""
         writer.close()
-    assert [effect.detail["size"] for effect in session.sink.effects] == ([len(data)] if data else [])
+    assert [effect.detail["size"] for effect in session.sink.effects] == [len(data)]
 
 
 async def test_connections_too_many_are_turned_away_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:

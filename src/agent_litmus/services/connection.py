@@ -1,0 +1,133 @@
+"""One connection to the sink: HTTP, the same within TLS, or whatever else is sent."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from uvicorn.config import Config
+from uvicorn.server import ServerState
+
+from agent_litmus.services.held import Held
+from agent_litmus.services.httpd import ServiceProtocol
+from agent_litmus.services.outbound import BodySearch
+from agent_litmus.services.tunnel import HANDSHAKE, Tunnel
+
+if TYPE_CHECKING:
+    from agent_litmus.services.sink import SinkSession
+
+IDLE = 5.0
+"""Seconds a connection may stay silent before its first complete request."""
+
+
+class SinkProtocol(ServiceProtocol):
+    """A connection that may turn out not to speak HTTP; such bytes are kept, not answered.
+
+    Args:
+        config: The server's configuration.
+        state: The server's connections.
+        session: Where bytes are recorded.
+    """
+
+    def __init__(self, config: Config, state: ServerState, session: "SinkSession") -> None:
+        super().__init__(config, state)
+        self._session = session
+        self._held = Held(BodySearch(session.inspect))
+        self._hello = Held(BodySearch(session.inspect))
+        self._tunnel: Tunnel | None = None
+        self._unparsed = b""
+        self._begun = self._heard = self._raw = self._silent = False
+        self._idle: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
+        """Start waiting for a first request."""
+        super().connection_made(transport)
+        if not transport.is_closing():
+            self._wait()
+
+    def turned_away(self) -> None:
+        """A connection unread makes the channel partial."""
+        self._session.lose()
+
+    def _wait(self) -> None:
+        self._idle = self.loop.call_later(IDLE, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+
+    def _give_up(self) -> None:
+        self._silent = not self._begun
+        self.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes in: decrypted where they are TLS, and for HTTP as long as they look like it."""
+        self._stop_waiting()
+        if not self._session.has_room(len(data)):
+            self.transport.abort()
+            return
+        if not self._begun:
+            self._begun = True
+            self._tunnel = self._tls(data)
+        plain = data if self._tunnel is None else self._decrypted(self._tunnel, data)
+        if plain:
+            self._take(plain)
+        if self.cycle is None or self._raw:
+            self._wait()
+
+    def _tls(self, data: bytes) -> Tunnel | None:
+        if data[0] != HANDSHAKE or self._session.authority is None:
+            return None
+        address = self.server[0] if self.server else ""
+        names = dict.fromkeys((self._session.names.name(address), address))
+        try:
+            tunnel = Tunnel(self.transport, self._session.authority, *names)
+        except ValueError:  # a name look-up can ask for what no certificate can hold
+            tunnel = Tunnel(self.transport, self._session.authority, address)
+        self.transport, self.scheme = tunnel, "https"
+        return tunnel
+
+    def _decrypted(self, tunnel: Tunnel, data: bytes) -> bytes:
+        if not tunnel.ready:
+            self._hello.take(data)
+        plain = tunnel.feed(data)
+        self.app_state["sni"] = tunnel.asked
+        if tunnel.error or (tunnel.ended and not plain and (self.cycle is None or self.cycle.response_complete)):
+            self.transport.close()
+        return plain
+
+    def _take(self, data: bytes) -> None:
+        self._heard = True
+        if self._raw:
+            self._held.take(data)
+        else:
+            super().data_received(data)
+
+    def handle_events(self) -> None:
+        """Keep what is about to be parsed: of bytes that turn out wrong, the parser keeps nothing."""
+        self._unparsed, _ = self.conn.trailing_data
+        super().handle_events()
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - the base class's signature
+        """Not HTTP: go on taking bytes in; a TLS client will say nothing more without an answer."""
+        self._raw = True
+        self._held.take(self._unparsed)
+        if self._held.head[:1] == bytes([HANDSHAKE]):
+            self.transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Record what did not become a request: no HTTP, one that was never completed, TLS that came to nothing."""
+        super().connection_lost(exc)
+        self._stop_waiting()
+        if self._tunnel is not None and not self._heard:
+            self._session.record_handshake(self.server, self._hello, self._tunnel.asked, _failure(self._tunnel))
+            return
+        if not self._raw:
+            self._held.take(self.conn.trailing_data[0])
+        if self._held.size or self._silent:
+            self._session.record_bytes(self.server, self._held, tls=self._tunnel is not None)
+
+
+def _failure(tunnel: Tunnel) -> str:
+    if tunnel.error:
+        return tunnel.error
+    return f"the client hung up {'after' if tunnel.ready else 'during'} the handshake"
