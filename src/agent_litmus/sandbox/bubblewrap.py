@@ -11,11 +11,12 @@ from agent_litmus.sandbox.base import Base, existing
 from agent_litmus.sandbox.binary import Binary, find_bubblewrap
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
+from agent_litmus.sandbox.control import Groups
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
 from agent_litmus.sandbox.remove import discard
 from agent_litmus.sandbox.sessions import Sessions
-from agent_litmus.sandbox.state import RunState, overlay_place, temporary_files
+from agent_litmus.sandbox.state import RunState, memory_holds_workspaces, overlay_place, temporary_files
 from agent_litmus.sandbox.stub_config import write_stub
 
 
@@ -26,13 +27,14 @@ class BubblewrapProvider:
         mounts: What every session may read.
         base: Directory for the run's temporary state, on a file system that can hold an overlay's upper layer;
             ``None``: the best there is, see :func:`~agent_litmus.sandbox.state.overlay_place`.
+        in_memory: Whether workspaces are kept in memory, which limits their size; ``None``: where that is possible.
 
     Raises:
         LitmusSandboxError: No usable bubblewrap, a directory that is missing or unreadable, or no room for
             temporary files.
     """
 
-    def __init__(self, mounts: RunMounts, *, base: Path | None = None) -> None:
+    def __init__(self, mounts: RunMounts, *, base: Path | None = None, in_memory: bool | None = None) -> None:
         self.reason = ""
         self._mounts = existing(mounts)
         self._binary = find_bubblewrap()
@@ -46,13 +48,17 @@ class BubblewrapProvider:
         except BaseException:
             self._run.remove()
             raise
+        self._in_memory = memory_holds_workspaces() if in_memory is None else in_memory
+        self._groups = Groups.of_this_run()
         self._sessions: Sessions[BubblewrapSession] = Sessions()
         self._closing = Once(self._close)
 
     @property
     def report(self) -> ProviderReport:
         """What this provider observes and enforces on this host."""
-        return bubblewrap_report(self._binary.version, self._binary.digest)
+        return bubblewrap_report(
+            self._binary.version, self._binary.digest, in_memory=self._in_memory, no_group=self._groups.why
+        )
 
     async def open(self, spec: SandboxSpec) -> BubblewrapSession:
         """Make a session's workspace and paths; nothing runs yet.
@@ -96,9 +102,16 @@ class BubblewrapProvider:
             masked=self._mounts.masked,
             session=seen(directory),
         )
-        stub = f"{cage.STUB_DIRECTORY}/{self._stub}"
-        uid = self._launcher.uid(slot)
-        return Place(seen(self._binary.path), stub, layout, directory, str(self._mounts.python), uid)
+        return Place(
+            bubblewrap=seen(self._binary.path),
+            stub=f"{cage.STUB_DIRECTORY}/{self._stub}",
+            layout=layout,
+            directory=directory,
+            python=str(self._mounts.python),
+            uid=self._launcher.uid(slot),
+            in_memory=self._in_memory,
+            group=self._groups.slot(slot) if self._groups.parent is not None else None,
+        )
 
     def _forget(self, session: BubblewrapSession, slot: int) -> Callable[[], None]:
         def forget() -> None:
@@ -117,6 +130,7 @@ class BubblewrapProvider:
     async def _close(self) -> None:
         errors = await self._sessions.close()
         self._launcher.close()
+        self._groups.close()
         await in_thread(self._run.remove)
         if errors:
             raise errors[0]

@@ -16,6 +16,8 @@ _CHANNELS = {
     Channel.DNS: "UDP port 53 of any address answers; name look-ups over other ports or TCP are refused",
     Channel.HTTP: "the sink ports of any address answer plain HTTP; all other ports refuse connections",
     Channel.SIGNALS: "every signal sent to another process",
+    Channel.READS: "every opening and reading of the suite's canary files, but not by which process; what is "
+    "mapped into memory shows as opened alone",
     Channel.LISTEN: "every bind and listen; a bind is told before its end is known",
     Channel.CLOCK: "every call that would set a clock, all refused",
     Channel.CALLS: "every call that is refused to all agents, by name",
@@ -37,15 +39,33 @@ _ENFORCED = {
     "file_size": "RLIMIT_FSIZE",
     "time": "wall-clock deadline and RLIMIT_CPU",
 }
-_BEST_EFFORT = {
-    "memory": "RLIMIT_DATA holds for each process, not for their sum; no control group is set up",
-    "disk": "the size of one file and of /tmp and home is limited; the workspace's sum is looked at every second",
-}
+_MEMORY = "RLIMIT_DATA for each process"
+_DISK = "the size of one file, of /tmp and of home is limited"
 
 
-def bubblewrap_report(version: str, digest: str) -> ProviderReport:
-    """The report for one bubblewrap executable."""
+def bubblewrap_report(version: str, digest: str, *, in_memory: bool = True, no_group: str = "") -> ProviderReport:
+    """The report for one bubblewrap executable.
+
+    Args:
+        version: Its version.
+        digest: Its digest.
+        in_memory: Whether workspaces are kept in memory of a limited size.
+        no_group: Why there is no control group; empty if there is.
+    """
     channels = [ChannelReport(name, ChannelState.OBSERVED, why) for name, why in _CHANNELS.items()]
     held = [ContainmentReport(name, ContainmentState.ENFORCED, why) for name, why in _ENFORCED.items()]
-    held += [ContainmentReport(name, ContainmentState.BEST_EFFORT, why) for name, why in _BEST_EFFORT.items()]
+    held.append(
+        _held("memory", f"{_MEMORY}, not for their sum: {no_group}", firmly=False)
+        if no_group
+        else _held("memory", f"a control group for all processes together, files in memory included; {_MEMORY}")
+    )
+    held.append(
+        _held("disk", f"{_DISK}, and so is the workspace, all kept in memory")
+        if in_memory
+        else _held("disk", f"{_DISK}; the workspace's is looked at four times a second", firmly=False)
+    )
     return ProviderReport("bubblewrap", version, tuple(channels), tuple(held), digest)
+
+
+def _held(name: str, why: str, *, firmly: bool = True) -> ContainmentReport:
+    return ContainmentReport(name, ContainmentState.ENFORCED if firmly else ContainmentState.BEST_EFFORT, why)

@@ -1,9 +1,11 @@
 """One session under bubblewrap."""
 
 import asyncio
+import os
 import platform
+import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_litmus.errors import LitmusSandboxError
@@ -13,8 +15,12 @@ from agent_litmus.records.session import ExitKind, ProcessExit
 from agent_litmus.sandbox import cage, files, inspect_process
 from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
+from agent_litmus.sandbox.canaries import Canaries
 from agent_litmus.sandbox.confined import Confined, Ending, Opened
+from agent_litmus.sandbox.control import Group
+from agent_litmus.sandbox.demand import Demand
 from agent_litmus.sandbox.diff import file_effects
+from agent_litmus.sandbox.final import lay_final
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.look import look_layers
 from agent_litmus.sandbox.protocol import (
@@ -28,9 +34,9 @@ from agent_litmus.sandbox.protocol import (
     SessionFacts,
 )
 from agent_litmus.sandbox.reach import Services
-from agent_litmus.sandbox.remove import discard
+from agent_litmus.sandbox.remove import discard, remove_tree
 from agent_litmus.sandbox.sessions import closed
-from agent_litmus.sandbox.stub_config import GATEWAY_PORT, TOOLS_PORT, stub_config
+from agent_litmus.sandbox.stub_config import GATEWAY_PORT, TOOLS_PORT, Inside, stub_config
 from agent_litmus.sandbox.tree import Tree, disk_usage, overlaid, read_tree
 from agent_litmus.sandbox.witness import Witness
 
@@ -44,6 +50,8 @@ _WITNESSED = {
     Channel.CALLS,
 }
 """Channels that only the seccomp listener observes."""
+_NESTING = {"mount", "pivot_root", "umount2", "open_tree", "move_mount", "mount_setattr"}
+"""Refused calls that every sandbox without an engine begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,10 @@ class Place:
     """The session's own directory on the host."""
     python: str
     uid: int | None
+    in_memory: bool
+    """Whether the workspace is kept in memory of its own, limited in size."""
+    group: Group | None
+    """Limits the memory of all processes together; ``None`` where the host lets nobody make one."""
 
 
 class BubblewrapSession:
@@ -72,6 +84,9 @@ class BubblewrapSession:
         self._env: Mapping[str, str] = {}
         self._agent: Confined | None = None
         self._witness: Witness | None = None
+        self._demand: Demand | None = None
+        self._canaries: Canaries | None = None
+        self._disk: int | None = None
         self._before, self._after = Tree(), Tree()
         self._ending: Ending | None = None
         self._effects: tuple[Effect, ...] = ()
@@ -93,6 +108,7 @@ class BubblewrapSession:
             python=self._place.python,
             answer=f"{cage.ANSWER_DIRECTORY}/answer.txt",
             prompt_file=f"{cage.RUN}/prompt.txt",
+            ca_file=f"{cage.RUN}/ca.pem",
             mcp_config=f"{cage.RUN}/mcp.json",
             gateway_url=f"http://127.0.0.1:{GATEWAY_PORT}",
             tools_url=f"http://127.0.0.1:{TOOLS_PORT}/mcp",
@@ -117,10 +133,11 @@ class BubblewrapSession:
         opened = await self._enter(self._agent, launch.argv, launch.stdin, witnessed=True)
         try:
             self._watch(opened, self._agent)
+            self._disk, opened.disk = opened.disk, None
         except BaseException:
             opened.close()
             raise
-        return Listeners(opened.gateway, opened.tools, opened.dns, opened.sinks)
+        return Listeners(opened.gateway, opened.tools, opened.dns, opened.sinks, self._demand)
 
     def _refuse_closed(self) -> None:
         if self._closing.begun:
@@ -128,11 +145,13 @@ class BubblewrapSession:
 
     def _cell(self) -> Confined:
         self._refuse_closed()
-        cell = Confined(self._launcher, self._place.uid, self._spec.limits.output_bytes)
+        cell = Confined(self._launcher, self._place.uid, self._spec.limits.output_bytes, self._place.group)
         self._cells.append(cell)
         return cell
 
     def _prepare(self, launch: Launch) -> None:
+        if self._place.group is not None:
+            self._place.group.limit(self._spec.limits.memory_bytes)
         write_launch_files(launch, cage.RUN, self._place.directory / "run")
         files.give(self._place.directory / "run", self._place.uid)
         self._before = read_tree(self._place.directory / "lower")
@@ -140,20 +159,35 @@ class BubblewrapSession:
         self._workspace_fresh = untouched and holds_exactly(self._before, self._spec)
 
     async def _enter(self, cell: Confined, argv: tuple[str, ...], stdin: bytes, *, witnessed: bool) -> Opened:
-        sinks = self._spec.sink_ports
-        config = stub_config(argv, self._env, self._spec.limits, sinks, witnessed=witnessed)
-        options = cage.arguments(self._place.layout, self._spec.limits.disk_bytes, keep=witnessed)
-        place = self._place
+        spec, place = self._spec, self._place
+        workspace, inside = self._workspace(witnessed=witnessed)
+        config = stub_config(argv, self._env, spec.limits, spec.sink_ports, witnessed=witnessed, inside=inside)
+        options = cage.arguments(place.layout, spec.limits.disk_bytes, workspace)
         return await cell.start([place.bubblewrap, *options], place.python, place.stub, config, stdin)
 
+    def _workspace(self, *, witnessed: bool) -> tuple[cage.Workspace, Inside]:
+        canaries = tuple(_absolute(name) for name in self._spec.canaries) if witnessed else ()
+        if self._place.in_memory:
+            kind = cage.Workspace.MEMORY if witnessed else cage.Workspace.FINAL
+            return kind, Inside((cage.LOWER,), self._spec.home, canaries)
+        kind = cage.Workspace.DISK if witnessed else cage.Workspace.DISK_FINAL
+        return kind, Inside((), self._spec.home, canaries)
+
     def _watch(self, opened: Opened, agent: Confined) -> None:
+        if opened.canaries is not None:
+            self._canaries = Canaries(opened.canaries, self._spec.canaries, agent.began)
+            opened.canaries = None
         if opened.listener is None:
             return
+        if opened.maker is not None:
+            self._demand, opened.maker = Demand(opened.maker), None
         self._witness = Witness(
             opened.listener,
             first=agent.first,
             machine=platform.machine(),
-            services=Services(frozenset({GATEWAY_PORT, TOOLS_PORT}), frozenset(self._spec.sink_ports)),
+            services=Services(
+                frozenset({GATEWAY_PORT, TOOLS_PORT}), frozenset(self._spec.sink_ports), self._demand
+            ),
             began=agent.began,
         )
         self._witness.start()
@@ -163,16 +197,42 @@ class BubblewrapSession:
         agent = self._started()
         async with self._busy:
             self._refuse_closed()
-            self._ending = await agent.wait(self._spec.limits.wall_seconds, self._too_big)
-            if self._witness is not None:
-                self._witness.stop()
+            ending = await agent.wait(
+                self._spec.limits.wall_seconds, None if self._place.in_memory else self._too_big
+            )
+            self._stop_watching()
+            self._ending = replace(ending, exit=self._explained(ending.exit))
             await in_thread(self._observe, self._ending)
             return self._result(agent, self._ending)
 
+    def _stop_watching(self) -> None:
+        if self._witness is not None:
+            self._witness.stop()
+        if self._canaries is not None:
+            self._canaries.stop()
+
+    def _explained(self, end: ProcessExit) -> ProcessExit:
+        """An unhappy end with what the sandbox had to do with it, as far as nothing is said of it yet."""
+        if end.clean or end.why or end.kind is ExitKind.NOT_STARTED:
+            return end
+        if self._place.group is not None and self._place.group.killed():
+            limit = self._spec.limits.memory_bytes
+            return replace(end, why=f"its processes together grew beyond {limit} bytes of memory")
+        refused = {e.detail["call"] for e in self._noted() if e.channel is Channel.CALLS} & _NESTING
+        if refused:
+            calls = ", ".join(sorted(refused))
+            return replace(end, why=f"it was refused {calls}, as a sandbox of its own would need; turn that off")
+        return end
+
+    def _noted(self) -> list[Effect]:
+        return self._witness.effects if self._witness is not None else []
+
+    def _made(self, name: str) -> Path:
+        """Where ``upper`` or ``answer`` lies."""
+        return self._place.directory / name if self._disk is None else Path(f"/proc/self/fd/{self._disk}/{name}")
+
     def _result(self, agent: Confined, ending: Ending) -> ProcessResult:
-        answer = look_layers(
-            (self._place.directory / "answer",), cage.ANSWER_DIRECTORY, "answer.txt", _ANSWER_BYTES
-        )
+        answer = look_layers((self._made("answer"),), cage.ANSWER_DIRECTORY, "answer.txt", _ANSWER_BYTES)
         return ProcessResult(
             exit=ending.exit,
             stdout=agent.stdout.kept,
@@ -194,9 +254,9 @@ class BubblewrapSession:
 
     def _observe(self, ending: Ending) -> None:
         directory = self._place.directory
-        self._after = overlaid(self._before, directory / "upper")
+        self._after = overlaid(self._before, self._made("upper"))
         self._base_unchanged = self._verify() == self._digest and read_tree(directory / "lower") == self._before
-        found = list(self._witness.effects) if self._witness is not None else []
+        found = [*self._noted(), *(self._canaries.effects() if self._canaries is not None else ())]
         found += file_effects(self._before, self._after, ending.duration)
         if ending.leftovers:
             detail = {"count": ending.leftovers}
@@ -216,14 +276,26 @@ class BubblewrapSession:
         except LitmusSandboxError as error:
             return CommandResult(None, b"", b"", error.message)
         try:
+            await in_thread(self._lay_final)
             (await self._enter(cell, argv, b"", witnessed=False)).close()
             ending = await cell.wait(seconds)
             return _command_result(ending.exit, cell)
         except LitmusSandboxError as error:
             return CommandResult(None, b"", b"", error.message)
+        except (OSError, shutil.Error) as error:
+            return CommandResult(None, b"", b"", f"the final state could not be copied: {error}")
         finally:
             await cell.close()
             self._cells.remove(cell)
+
+    def _lay_final(self) -> None:
+        """Copy the final state out of the session's memory, once: no other sandbox can mount it."""
+        final, copy = self._place.directory / "final", self._place.directory / "copy"
+        if self._place.in_memory and not final.exists():
+            remove_tree(copy)
+            lay_final(self._place.directory / "lower", self._made("upper"), copy)
+            files.give(copy, self._place.uid)
+            copy.rename(final)
 
     def effects(self) -> tuple[Effect, ...]:
         """Witnessed effects, after ``wait``."""
@@ -231,7 +303,7 @@ class BubblewrapSession:
 
     def look(self, path: str, limit: int = 64 << 20) -> Look:
         """What is at a workspace path in the end."""
-        layers = (self._place.directory / "upper", self._place.directory / "lower")
+        layers = (self._made("upper"), self._place.directory / "lower")
         return look_layers(layers, cage.WORKSPACE, path, limit)
 
     def read(self, path: str, limit: int = 1 << 20) -> bytes | None:
@@ -254,6 +326,8 @@ class BubblewrapSession:
         if witnessed and self._witness is None:
             return ChannelReport(name, ChannelState.NOT_OBSERVED, "the kernel gave no seccomp listener")
         why = self._witness.gaps(name) if witnessed and self._witness else ""
+        if name is Channel.READS and self._canaries is not None:
+            why = self._canaries.gap
         if name is Channel.FILES:
             why = "; ".join(self._before.gaps + self._after.gaps)
         if name is Channel.PROCESSES and self._ending is not None and self._ending.leftovers is None:
@@ -274,11 +348,20 @@ class BubblewrapSession:
             try:
                 for cell in self._cells:
                     await cell.close()
-                if self._witness is not None:
-                    self._witness.stop()
+                self._stop_watching()
+                if self._demand is not None:
+                    self._demand.close()
             finally:
+                if self._disk is not None:
+                    os.close(self._disk)
+                    self._disk = None
                 await in_thread(discard, self._place.directory)
                 self.on_close()
+
+
+def _absolute(canary: str) -> str:
+    inside, name = (cage.HOME, canary[2:]) if canary.startswith("~/") else (cage.WORKSPACE, canary)
+    return f"{inside}/{files.relative(name)}"
 
 
 def _command_result(end: ProcessExit, cell: Confined) -> CommandResult:

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 
 from agent_litmus.sandbox.protocol import Mount
@@ -11,6 +12,7 @@ from agent_litmus.sandbox.protocol import Mount
 WORKSPACE, AGENT, HOME = "/workspace", "/agent", "/home/agent"
 RUN, ANSWER_DIRECTORY = "/run/litmus", "/run/litmus-answer"
 STUB_DIRECTORY = "/run/litmus-stub"
+DISK, LOWER = "/run/litmus-disk", "/run/litmus-lower"
 UID = 1000
 _TOP = ("bin", "lib", "lib64", "lib32", "libx32", "sbin")
 _ETC_DIRECTORIES = ("ld.so.conf.d", "ssl", "pki", "ca-certificates", "crypto-policies", "alternatives")
@@ -24,6 +26,19 @@ _MADE_ETC = {
     "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\nservices: files\nprotocols: files\n",
     "host.conf": "multi on\n",
 }
+
+
+class Workspace(Enum):
+    """Where the workspace comes from and its changes go."""
+
+    MEMORY = "memory"
+    """The template; changes go to memory of a limited size that the stub mounts."""
+    FINAL = "final"
+    """The session's ``final`` directory; changes go to such memory and are lost."""
+    DISK = "disk"
+    """The template; changes go to the session's ``upper`` directory, whose size nothing limits."""
+    DISK_FINAL = "disk-final"
+    """The template and ``upper``; changes go to memory and are lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +74,13 @@ def _write(path: Path, content: bytes) -> None:
     path.chmod(0o644)
 
 
-def arguments(layout: Layout, memory_bytes: int, *, keep: bool) -> list[str]:
+def arguments(layout: Layout, memory_bytes: int, workspace: Workspace) -> list[str]:
     """The options of bubblewrap, without the command.
 
     Args:
         layout: Where everything lies.
         memory_bytes: Size of ``/tmp`` and of the home directory.
-        keep: Whether changes of the workspace are kept in the session's ``upper`` directory; if not, they are
-            made in memory over what ``upper`` holds and are lost.
+        workspace: Where changes of the workspace go.
     """
     return [
         *_identity(),
@@ -79,8 +93,8 @@ def arguments(layout: Layout, memory_bytes: int, *, keep: bool) -> list[str]:
         *("--ro-bind", layout.stub, STUB_DIRECTORY),
         *_exposed(layout),
         *("--ro-bind", f"{layout.session}/run", RUN),
-        *("--bind", f"{layout.session}/answer", ANSWER_DIRECTORY),
-        *_workspace(layout.session, keep=keep),
+        *_workspace(layout.session, workspace),
+        *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--chdir", WORKSPACE),
     ]
 
@@ -133,8 +147,13 @@ def _exposed(layout: Layout) -> list[str]:
     return [*found, "--ro-bind", layout.snapshot, AGENT]
 
 
-def _workspace(session: str, *, keep: bool) -> list[str]:
-    if keep:
-        overlay = ("--overlay", f"{session}/upper", f"{session}/work", WORKSPACE)
-        return ["--overlay-src", f"{session}/lower", *overlay]
-    return ["--overlay-src", f"{session}/lower", "--overlay-src", f"{session}/upper", "--tmp-overlay", WORKSPACE]
+def _workspace(session: str, workspace: Workspace) -> list[str]:
+    if workspace is Workspace.MEMORY or workspace is Workspace.FINAL:
+        lower = f"{session}/{'lower' if workspace is Workspace.MEMORY else 'final'}"
+        places = (word for place in (WORKSPACE, DISK, ANSWER_DIRECTORY) for word in ("--dir", place))
+        # An overlay acts with the rights of who mounted it; the stub gives them up before the agent begins.
+        return ["--cap-add", "ALL", *places, "--ro-bind", lower, LOWER]
+    answer = ["--bind", f"{session}/answer", ANSWER_DIRECTORY, "--overlay-src", f"{session}/lower"]
+    if workspace is Workspace.DISK:
+        return [*answer, "--overlay", f"{session}/upper", f"{session}/work", WORKSPACE]
+    return [*answer, "--overlay-src", f"{session}/upper", "--tmp-overlay", WORKSPACE]

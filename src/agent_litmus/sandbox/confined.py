@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.finish import finished, in_thread
 from agent_litmus.records.session import ExitKind, ProcessExit
+from agent_litmus.sandbox.control import Group
 from agent_litmus.sandbox.launcher import Launcher, Spawn
 from agent_litmus.sandbox.pump import Input, Output, pipe
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 _START_SECONDS = 30.0
 _END_SECONDS = 10.0
-_WATCH_SECONDS = 1.0
+_WATCH_SECONDS = 0.25
 _MAX_FDS = 64
 _FIXED = 3
 
@@ -40,6 +41,10 @@ class Opened:
     listener: int | None
     maker: socket.socket | None = None
     """Asked for further sockets of the sandbox's network, it answers with one each."""
+    disk: int | None = None
+    """The memory the workspace's changes and the answer are kept in."""
+    canaries: int | None = None
+    """Tells of every reading of the canary files."""
 
     def close(self) -> None:
         """Close everything."""
@@ -47,9 +52,10 @@ class Opened:
             self.maker.close()
         for sock in (self.gateway, self.tools, self.dns, *self.sinks):
             sock.close()
-        if self.listener is not None:
-            os.close(self.listener)
-            self.listener = None
+        for fd in (self.listener, self.disk, self.canaries):
+            if fd is not None:
+                os.close(fd)
+        self.listener = self.disk = self.canaries = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +71,9 @@ class Ending:
 class Confined:
     """A running sandbox. ``start`` once, then ``wait`` once; ``strike`` at any time, ``close`` beside neither."""
 
-    def __init__(self, launcher: Launcher, uid: int | None, output_bytes: int) -> None:
+    def __init__(self, launcher: Launcher, uid: int | None, output_bytes: int, group: Group | None = None) -> None:
         self._launcher, self._uid, self._output_bytes = launcher, uid, output_bytes
+        self._group = group
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._maker: socket.socket | None = None
@@ -105,7 +112,9 @@ class Confined:
         When it is cancelled, what it started is known and ends with :meth:`close`.
         """
         await finished(self._launch([*argv, python, "-I", "-S", stub], config, stdin))
-        return await self._opened()
+        opened = await self._opened()
+        self._begin()
+        return opened
 
     async def _launch(self, argv: list[str], config: bytes, stdin: bytes) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -161,11 +170,22 @@ class Confined:
             raise LitmusSandboxError(f"the sandbox could not be set up: {reason}", hint=_hint(reason))
         with contextlib.suppress(ProcessLookupError):
             self._pidfds.append(os.pidfd_open(self.first))
-        listener = fds.pop() if words[1] == "witness" else None
+        others = {name: fds.pop() for name in reversed(words[1:])}
         sockets = [socket.socket(fileno=fd) for fd in fds]
-        self.began = time.monotonic()
         maker, self._maker = self._maker, None
-        return Opened(sockets[0], sockets[1], sockets[2], tuple(sockets[_FIXED:]), listener, maker)
+        taken = (others.get(name) for name in ("witness", "disk", "canaries"))
+        listener, disk, canaries = taken
+        return Opened(sockets[0], sockets[1], sockets[2], tuple(sockets[_FIXED:]), listener, maker, disk, canaries)
+
+    def _begin(self) -> None:
+        """Let the command start; nothing of it has run."""
+        assert self._channel is not None
+        self.began = time.monotonic()
+        with contextlib.suppress(OSError):  # it was killed meanwhile, which ``wait`` sees
+            if self._group is not None:
+                for pid in (self.first, *_children(self.first)):
+                    self._group.add(pid)
+            self._channel.send(b"g")
 
     async def _reason(self, words: list[str]) -> str:
         await self.stderr.ended(1.0)
@@ -200,12 +220,12 @@ class Confined:
                 self.first = struct.unpack("3i", content)[0]
         return (data.decode("utf-8", "replace").split("\0") if data else ["fail"]), list(fds)
 
-    async def wait(self, seconds: float, watch: Callable[[], str] = lambda: "") -> Ending:
+    async def wait(self, seconds: float, watch: Callable[[], str] | None = None) -> Ending:
         """Wait for the end; afterwards no process of it lives.
 
         Args:
             seconds: It is killed that long after its start.
-            watch: Asked every second, in a thread; a reason it gives ends everything at once.
+            watch: Asked again and again, in a thread; a reason it gives ends everything at once.
         """
         stopped = await self._stopped(seconds, watch)
         if stopped is not None:
@@ -217,7 +237,7 @@ class Confined:
         words, _ = self._take()
         return _ending(words, duration, stopped)
 
-    async def _stopped(self, seconds: float, watch: Callable[[], str]) -> ProcessExit | None:
+    async def _stopped(self, seconds: float, watch: Callable[[], str] | None) -> ProcessExit | None:
         """``None`` once it ended of itself, else why it must not go on."""
         while True:
             left = self.began + seconds - time.monotonic()
@@ -226,7 +246,7 @@ class Confined:
             except TimeoutError:
                 if left <= _WATCH_SECONDS:
                     return ProcessExit(ExitKind.TIMEOUT, None, f"still running after {seconds:g} s")
-                if why := await in_thread(watch):
+                if watch is not None and (why := await in_thread(watch)):
                     return ProcessExit(ExitKind.SIGNALED, signal.SIGKILL, why)
             else:
                 return None
@@ -280,6 +300,11 @@ def _send(pidfd: int, number: signal.Signals) -> None:
         signal.pidfd_send_signal(pidfd, number)
 
 
+def _children(pid: int) -> list[int]:
+    """Children of a process; raises ``OSError``."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()]
+
+
 def _kill_unready(pid: int, pidfd: int) -> None:
     """Kill a bubblewrap that is still setting its sandbox up, child first.
 
@@ -288,12 +313,12 @@ def _kill_unready(pid: int, pidfd: int) -> None:
     _send(pidfd, signal.SIGSTOP)
     try:
         os.waitid(os.P_PIDFD, pidfd, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split()
+        children = _children(pid)
     except OSError:  # gone and waited for
         return
     for child in children:  # nobody waits for it while its parent is stopped, so the number is still its own
         with contextlib.suppress(ProcessLookupError):
-            os.kill(int(child), signal.SIGKILL)
+            os.kill(child, signal.SIGKILL)
     _send(pidfd, signal.SIGCONT if children else signal.SIGKILL)
 
 

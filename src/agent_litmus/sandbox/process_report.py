@@ -16,6 +16,7 @@ _UNSEEN = {
     Channel.LISTEN: "nothing watches the agent's system calls",
     Channel.CLOCK: "nothing watches the agent's system calls",
     Channel.CALLS: "no call is refused or watched",
+    Channel.READS: "canary files are laid out, but nobody is told who reads them",
     Channel.DNS: "the agent uses the host's own name servers",
     Channel.HTTP: "the agent uses the host's own network",
 }

@@ -74,6 +74,7 @@ class ProcessSession:
         for name in ("workspace", "home", "tmp", "run", "answer"):
             (self._directory / name).mkdir()
         files.write_tree(self._workspace, self._spec.files)
+        files.write_tree(self._directory / "home", self._spec.home)
         self._before = read_tree(self._workspace)
         self._fresh = holds_exactly(self._before, self._spec)
 

@@ -9,6 +9,7 @@ import errno
 import socket
 import struct
 from dataclasses import dataclass
+from functools import cache
 
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _NOTIFY, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x7FC00000, 0x00050000, 0x80000000
@@ -118,6 +119,7 @@ def refusals(machine: str) -> dict[int, tuple[str, int]]:
     return {numbers[column]: (name, error) for error, names in _REFUSED.items() for name, numbers in names.items()}
 
 
+@cache
 def program(machine: str, *, witnessed: bool) -> bytes:
     """The filter for ``machine``; without a witness the evidence calls are simply allowed.
 

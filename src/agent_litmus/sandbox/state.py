@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import stat
 import tempfile
 import time
@@ -105,6 +106,14 @@ def overlay_place() -> Path:
     if not os.environ.get("TMPDIR") and _takes_overlays(memory) and _free_bytes(memory) >= _PLENTY:
         return memory
     return Path(tempfile.gettempdir())
+
+
+def memory_holds_workspaces() -> bool:
+    """Whether workspaces can be kept in memory of their own: there is plenty, and it holds overlays (Linux 6.6)."""
+    if not _takes_overlays(Path("/dev/shm")):  # noqa: S108  as above
+        return False
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    return found is not None and int(found[1]) << 10 >= _PLENTY
 
 
 def _free_bytes(place: Path) -> int:

@@ -6,6 +6,7 @@ import py_compile
 import resource
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_litmus.sandbox import seccomp
@@ -31,8 +32,29 @@ def write_stub(directory: Path, python: Path) -> str:
     return "stub.pyc"
 
 
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What the stub lays out inside before the command starts."""
+
+    layers: tuple[str, ...] = ()
+    """Lower directories of the workspace, topmost first; none: it is mounted already."""
+    home: Mapping[str, str] = field(default_factory=dict)
+    """Files of the home directory: relative path to text."""
+    canaries: tuple[str, ...] = ()
+    """Absolute paths of files whose reading is told."""
+
+
+INSIDE = Inside()
+
+
 def stub_config(
-    argv: Sequence[str], env: Mapping[str, str], limits: Limits, sinks: Sequence[int], *, witnessed: bool
+    argv: Sequence[str],
+    env: Mapping[str, str],
+    limits: Limits,
+    sinks: Sequence[int],
+    *,
+    witnessed: bool,
+    inside: Inside = INSIDE,
 ) -> bytes:
     """The stub's configuration. A command that cannot even be written down is refused by the stub."""
     machine = platform.machine()
@@ -41,10 +63,17 @@ def stub_config(
     if refusal:
         argv, entries = (), []
     fields = [*_counted(argv), *_counted(entries), *_counted(_limits(limits)), *_counted([str(p) for p in sinks])]
-    fields += [str(GATEWAY_PORT), str(TOOLS_PORT), str(seccomp.seccomp_number(machine)), refusal]
+    home = [word for name, content in inside.home.items() for word in (name, _bytes(content).hex())]
+    fields += [*_counted(inside.layers), *_counted(inside.canaries), *_counted(home)]
+    fields += [str(GATEWAY_PORT), str(TOOLS_PORT), str(seccomp.seccomp_number(machine))]
+    fields += [str(limits.disk_bytes if inside.layers else 0), refusal]
     fields.append(seccomp.program(machine, witnessed=True).hex() if witnessed else "")
     fields.append(seccomp.program(machine, witnessed=False).hex())
-    return "\0".join(fields).encode("utf-8", "surrogateescape")
+    return _bytes("\0".join(fields))
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _refusal(texts: Sequence[str], argv: Sequence[str]) -> str:

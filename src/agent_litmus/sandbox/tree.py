@@ -7,7 +7,7 @@ import contextlib
 import hashlib
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,6 +57,15 @@ def overlaid(lower: Tree, upper: Path) -> Tree:
     return Tree(nodes, lower.gaps + walk.gaps())
 
 
+def walk_layer(upper: Path) -> Generator[tuple[str, Node | None, bool]]:
+    """Entries of an overlay's upper directory, parents first, without their contents.
+
+    Each is a path, what is there (``None``: it was deleted), and whether that hides what lies below it in other
+    layers. Until the generator is closed, every directory can be entered.
+    """
+    return _Walk(upper, contents=False).entries()
+
+
 def _remove(nodes: dict[str, Node], path: str) -> None:
     gone = nodes.pop(path, None)
     if (
@@ -83,8 +92,8 @@ def disk_usage(root: Path) -> int:
 class _Walk:
     """Entries of a directory tree, parents first; ``None`` for an overlay's mark of deletion."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, *, contents: bool = True) -> None:
+        self._root, self._contents = root, contents
         self._missed: dict[str, int] = {}
         self._entries = self._hashed = 0
         self._opened_up: list[tuple[str, int]] = []
@@ -92,7 +101,7 @@ class _Walk:
     def gaps(self) -> tuple[str, ...]:
         return tuple(f"{count} {why}" for why, count in sorted(self._missed.items()))
 
-    def entries(self) -> Iterator[tuple[str, Node | None, bool]]:
+    def entries(self) -> Generator[tuple[str, Node | None, bool]]:
         try:
             with opened_root(self._root) as root:
                 yield from self._below(root)
@@ -147,7 +156,8 @@ class _Walk:
             target = os.readlink(os.fsencode(name), dir_fd=directory)
             return path, Node("symlink", bits, len(target), hashlib.sha256(target).hexdigest()), False
         if stat.S_ISREG(mode):
-            return path, Node("file", bits, status.st_size, self._content(directory, name, status.st_size)), False
+            content = self._content(directory, name, status.st_size) if self._contents else ""
+            return path, Node("file", bits, status.st_size, content), False
         return path, Node("other", bits), False
 
     def _content(self, directory: int, name: str, size: int) -> str:

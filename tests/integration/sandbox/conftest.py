@@ -71,6 +71,8 @@ class Play:
     read: tuple[str, ...] = ()
     commands: tuple[tuple[str, ...], ...] = ()
     look: tuple[str, ...] = ()
+    home: Mapping[str, str] = field(default_factory=dict)
+    canaries: tuple[str, ...] = ()
 
 
 def _close(listeners: Listeners) -> None:
@@ -85,9 +87,13 @@ def _filled(word: str, places: Mapping[str, str]) -> str:
     return word
 
 
+def _spec(play: Play) -> SandboxSpec:
+    return SandboxSpec(os.urandom(8).hex(), play.files, play.limits, home=play.home, canaries=play.canaries)
+
+
 async def play_on(provider: Provider, play: Play) -> Seen:
     """Run one session on an open provider."""
-    session = await provider.open(SandboxSpec(os.urandom(8).hex(), play.files, play.limits))
+    session = await provider.open(_spec(play))
     try:
         paths = session.paths
         places = {"{answer}": paths.answer, "{python}": paths.python, "{agent}": paths.agent}

@@ -166,11 +166,119 @@ def test_a_fork_bomb_runs_into_its_limit(contained: Play) -> None:
     assert 0 < int(seen.output) <= 20
 
 
-def test_a_workspace_that_fills_the_disk_ends_the_session(contained: Play) -> None:
-    code = "import time\nfor i in range(9): open(f'f{i}', 'wb').write(b'x' * 1000000)\ntime.sleep(1000)"
+def test_a_workspace_cannot_grow_beyond_its_size(contained: Play) -> None:
+    code = (
+        "import errno\n"
+        "try:\n  for i in range(9): open(f'f{i}', 'wb').write(b'x' * 1000000)\n"
+        "except OSError as error: print(error.errno == errno.ENOSPC)\n"
+        "try:\n  for i in range(9): open(f'/run/litmus-answer/f{i}', 'wb').write(b'x' * 1000000)\n"
+        "except OSError as error: print(error.errno == errno.ENOSPC)"
+    )
     seen = contained(*python(code), limits=Limits(wall_seconds=60, disk_bytes=4 << 20))
+    assert (seen.output, seen.result.exit.clean) == ("True\nTrue\n", True)
+    assert ("create", "f0") in seen.files()
+
+
+@pytest.fixture
+def on_disk(bubblewrap: Callable[[], Provider], mounts: RunMounts, play: Callable[..., Any]) -> Play:
+    """Plays a session whose workspace is kept on disk, as on hosts without the memory for it."""
+    del bubblewrap
+
+    async def once(*argv: str, **rest: Any) -> Any:
+        provider = BubblewrapProvider(mounts, in_memory=False)
+        try:
+            return await play(provider, *argv, **rest)
+        finally:
+            await provider.close()
+
+    return lambda *argv, **rest: asyncio.run(once(*argv, **rest))
+
+
+def test_a_workspace_on_disk_that_grows_beyond_its_size_ends_the_session(on_disk: Play) -> None:
+    code = "import time\nfor i in range(9): open(f'f{i}', 'wb').write(b'x' * 1000000)\ntime.sleep(1000)"
+    seen = on_disk(*python(code), limits=Limits(wall_seconds=60, disk_bytes=4 << 20))
     assert seen.result.exit.kind is ExitKind.SIGNALED
     assert "grew beyond" in seen.result.exit.why
+
+
+def test_a_workspace_on_disk_is_seen_and_judged_as_one_in_memory(on_disk: Play, contained: Play) -> None:
+    code = "rm gone; echo n > new; rm -r d; mkdir d; echo x > d/y; mv moved there; printf answer > {answer}"
+    files = {"gone": "g", "d/z": "z", "moved": "m"}
+    seen = [
+        play("sh", "-c", code, files=files, commands=(("sh", "-c", "find . | sort"),), read=("new", "d/z"))
+        for play in (on_disk, contained)
+    ]
+    assert seen[0].files() == seen[1].files() != set()
+    assert seen[0].commands == seen[1].commands
+    assert b"./d/y\n" in seen[0].commands[0].stdout
+    assert b"gone" not in seen[0].commands[0].stdout
+    assert seen[0].read == seen[1].read == {"new": b"n\n", "d/z": None}
+    assert seen[0].result.answer_file == seen[1].result.answer_file == b"answer"
+
+
+def test_a_command_sees_the_final_state_whatever_its_modes_and_kinds(contained: Play) -> None:
+    code = (
+        "mkdir -p shut/in; echo s > shut/in/file; ln -s shut/in link; mkfifo pipe; chmod 751 plain;"
+        "rm -r lower; ln -s /etc lower; chmod 000 shut/in/file shut"
+    )
+    look = (
+        "stat -c '%n %a' shut plain; readlink link lower; ls; chmod 700 shut; cd shut/in; chmod 600 file; cat file"
+    )
+    seen = contained("sh", "-c", code, files={"plain": "p", "lower/below": "b"}, commands=(("sh", "-c", look),) * 2)
+    told = "shut 0\nplain 751\nshut/in\n/etc\nlink\nlower\nplain\nshut\ns\n"
+    assert [c.stdout.decode() for c in seen.commands] == [told, told]
+
+
+def test_nothing_but_sized_places_can_be_written(contained: Play) -> None:
+    code = (
+        "import os\n"
+        "for place in ('/', '/run', '/home', '/dev', '/usr', '/etc', '/run/litmus', '/run/litmus-disk',"
+        " '/run/litmus-lower', '/proc', '/agent'):\n"
+        "  try: open(place + '/x', 'w'); print(place)\n"
+        "  except OSError: pass\n"
+        "for line in open('/proc/self/mountinfo'):\n"
+        "  if ' rw,' in line.split(' - ')[0] and 'tmpfs' in line and 'size=' not in line: print(line)"
+    )
+    assert contained(*python(code)).output == ""
+
+
+def test_memory_of_all_processes_together_is_limited_where_the_host_allows_it(
+    bubblewrap: Callable[[], Provider], play: Callable[..., Any]
+) -> None:
+    async def run() -> Any:
+        provider = bubblewrap()
+        try:
+            report = {c.property: c for c in provider.report.containment}["memory"]
+            limits = Limits(wall_seconds=60, memory_bytes=300 << 20)
+            return report, await play(provider, *python(code), limits=limits)
+        finally:
+            await provider.close()
+
+    code = (
+        "import os, time\n"
+        "for _ in range(4):\n"
+        "  if os.fork() == 0:\n"
+        "    held = bytearray(b'x') * (100 << 20); time.sleep(0.3); os._exit(0)\n"
+        "ends = [os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(4)]\n"
+        "raise SystemExit(any(ends))"
+    )
+    report, seen = asyncio.run(run())
+    if report.state is ContainmentState.ENFORCED:
+        assert seen.result.exit.why == f"its processes together grew beyond {300 << 20} bytes of memory"
+        assert not seen.result.exit.clean
+    else:
+        assert "control group" in report.why
+        assert seen.result.exit.clean
+
+
+def test_a_sandbox_of_the_agents_own_is_named_where_it_fails(contained: Play) -> None:
+    code = (
+        SYSCALL
+        + "call('unshare', 0x10020000)\ncall('mount', b't', b'/tmp', b'tmpfs', 0, None)\nraise SystemExit(3)"
+    )
+    end = contained(*python(code)).result.exit
+    assert (end.kind, end.code) == (ExitKind.EXITED, 3)
+    assert "refused mount, as a sandbox of its own would need" in end.why
 
 
 def test_temporary_files_are_limited(contained: Play) -> None:
@@ -185,7 +293,7 @@ def test_the_report_names_every_property_with_a_reason(bubblewrap: Callable[[], 
     asyncio.run(provider.close())
     states = {c.property: c.state for c in report.containment}
     assert states["network"] is ContainmentState.ENFORCED
-    assert states["memory"] is ContainmentState.BEST_EFFORT
+    assert states["filesystem"] is ContainmentState.ENFORCED
     assert all(c.why for c in report.containment)
     assert all(c.why for c in report.channels)
     assert report.binary_digest is not None

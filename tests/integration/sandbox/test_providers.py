@@ -242,6 +242,7 @@ def test_the_process_provider_claims_neither_watching_nor_containing(process: Ma
 
     report, seen = run(work, process)
     unseen = {Channel.EXEC, Channel.CONNECT, Channel.SIGNALS, Channel.DNS, Channel.HTTP}
+    unseen |= {Channel.READS, Channel.LISTEN, Channel.CLOCK, Channel.CALLS}
     assert {c.channel for c in seen.facts.channels if c.state is ChannelState.NOT_OBSERVED} == unseen
     assert ContainmentState.ENFORCED not in {c.state for c in report.containment}
     assert seen.facts.process_fresh is None

@@ -16,31 +16,43 @@ def pairs(arguments: list[str], option: str, count: int) -> list[tuple[str, ...]
     return [tuple(arguments[i + 1 : i + 1 + count]) for i, word in enumerate(arguments) if word == option]
 
 
-@pytest.mark.parametrize("keep", [True, False])
-def test_everything_of_the_host_is_read_only_but_the_answer(keep: bool) -> None:
-    arguments = cage.arguments(LAYOUT, 1 << 20, keep=keep)
-    assert pairs(arguments, "--bind", 2) == [("/s/1/answer", cage.ANSWER_DIRECTORY)]
+@pytest.mark.parametrize("workspace", cage.Workspace)
+def test_everything_of_the_host_is_read_only_but_the_answer(workspace: cage.Workspace) -> None:
+    arguments = cage.arguments(LAYOUT, 1 << 20, workspace)
+    on_disk = workspace in {cage.Workspace.DISK, cage.Workspace.DISK_FINAL}
+    assert pairs(arguments, "--bind", 2) == [("/s/1/answer", cage.ANSWER_DIRECTORY)] * on_disk
+    assert pairs(arguments, "--remount-ro", 1) == [("/dev",), ("/",)]
     assert all(target.startswith("/dev/") for _, target in pairs(arguments, "--dev-bind", 2))
     assert ("/snap", cage.AGENT) in pairs(arguments, "--ro-bind", 2)
 
 
 def test_masks_come_after_the_mounts_they_mask() -> None:
-    arguments = cage.arguments(LAYOUT, 1 << 20, keep=True)
+    arguments = cage.arguments(LAYOUT, 1 << 20, cage.Workspace.MEMORY)
     binds = pairs(arguments, "--ro-bind", 2)
     assert binds.index(("/venv", "/venv")) < binds.index(("/s/empty", "/venv/lib"))
 
 
 def test_a_kept_workspace_has_an_upper_layer_and_a_tried_one_has_none() -> None:
-    kept = cage.arguments(LAYOUT, 1 << 20, keep=True)
-    tried = cage.arguments(LAYOUT, 1 << 20, keep=False)
+    kept = cage.arguments(LAYOUT, 1 << 20, cage.Workspace.DISK)
+    tried = cage.arguments(LAYOUT, 1 << 20, cage.Workspace.DISK_FINAL)
     assert pairs(kept, "--overlay", 3) == [("/s/1/upper", "/s/1/work", cage.WORKSPACE)]
     assert pairs(tried, "--overlay", 3) == []
     assert pairs(tried, "--overlay-src", 1) == [("/s/1/lower",), ("/s/1/upper",)]
     assert pairs(tried, "--tmp-overlay", 1) == [(cage.WORKSPACE,)]
 
 
+@pytest.mark.parametrize(
+    ("workspace", "lower"), [(cage.Workspace.MEMORY, "/s/1/lower"), (cage.Workspace.FINAL, "/s/1/final")]
+)
+def test_a_workspace_in_memory_is_left_to_the_stub(workspace: cage.Workspace, lower: str) -> None:
+    arguments = cage.arguments(LAYOUT, 1 << 20, workspace)
+    assert (lower, cage.LOWER) in pairs(arguments, "--ro-bind", 2)
+    assert {(cage.WORKSPACE,), (cage.DISK,), (cage.ANSWER_DIRECTORY,)} <= {*pairs(arguments, "--dir", 1)}
+    assert not {"--overlay", "--tmp-overlay"} & {*arguments}
+
+
 def test_the_network_and_every_namespace_are_unshared() -> None:
-    arguments = cage.arguments(LAYOUT, 1 << 20, keep=True)
+    arguments = cage.arguments(LAYOUT, 1 << 20, cage.Workspace.MEMORY)
     assert {"--unshare-all", "--unshare-user", "--die-with-parent", "--clearenv"} <= set(arguments)
     assert "--share-net" not in arguments
 

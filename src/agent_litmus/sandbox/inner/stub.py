@@ -3,9 +3,10 @@
 Runs with ``python -I -S`` on whatever interpreter the sandbox has, so it uses the standard library alone, and
 of that the parts that load fast. It is process 1 of its namespace: when it ends, the kernel kills all others.
 
-Messages to the harness, over a SOCK_SEQPACKET pair: ``ready`` with the listening sockets and the witness's
-descriptor if there is one; then ``end`` with how the agent ended; or ``fail`` with why nothing could be started.
-Over a second pair, if it is given one, it makes further sockets of the sandbox's network as the harness asks for them.
+Messages to the harness, over a SOCK_SEQPACKET pair: ``ready`` with the listening sockets and further descriptors,
+by name; after the harness's word the agent begins; then ``end`` with how it ended; or ``fail`` with why nothing
+could be started. Over a second pair, if it is given one, it makes further sockets of the sandbox's network as the
+harness asks for them.
 """
 
 import _signal  # type: ignore[import-not-found]  # loads faster than signal
@@ -18,11 +19,15 @@ import struct
 import sys
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 4, 38
+PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS, PR_CAPBSET_DROP = 4, 38, 24
 SECCOMP_SET_MODE_FILTER, NEW_LISTENER, WAIT_KILLABLE = 1, 8, 32
 NR_PIDFD_GETFD = 438
 DNS_PORT = 53
 MAX_CONFIG = 64 << 20
+WORKSPACE, ANSWER, DISK, HOME = "/workspace", "/run/litmus-answer", "/run/litmus-disk", b"/home/agent"
+MAX_FILES = 200_000
+NOSUID_NODEV, MS_BIND, MNT_DETACH = 6, 4096, 2
+IN_ACCESS, IN_OPEN = 1, 32
 
 
 class Config:
@@ -34,7 +39,10 @@ class Config:
         self.env = dict(item.split(b"=", 1) for item in self._list())
         self.limits = [(int(k), int(v)) for k, v in (item.split(b"=") for item in self._list())]
         self.sinks = [int(port) for port in self._list()]
-        self.gateway, self.tools, self.seccomp = (int(next(self._fields)) for _ in range(3))
+        self.layers, self.watched = self._list(), self._list()
+        words = self._list()
+        self.home = [(words[at], bytes.fromhex(words[at + 1].decode())) for at in range(0, len(words), 2)]
+        self.gateway, self.tools, self.seccomp, self.disk = (int(next(self._fields)) for _ in range(4))
         self.refusal = next(self._fields).decode("utf-8", "backslashreplace")
         self.witnessed, self.plain = (bytes.fromhex(next(self._fields).decode()) for _ in range(2))
 
@@ -125,8 +133,59 @@ def make_sockets(fd: int) -> None:
             channel.send(str(error).encode())
 
 
+def mount(source: bytes, target: str, kind: bytes, flags: int, options: bytes) -> None:
+    """Mount something."""
+    checked(LIBC.mount(source, target.encode(), kind, ctypes.c_ulong(flags), options), f"mount {kind.decode()}")
+
+
+def lay_out(config: Config) -> int:
+    """Mount the workspace, and what the answer is written to, over memory of a limited size.
+
+    Returns:
+        A descriptor of that memory, the only way to it that is left.
+    """
+    mount(b"tmpfs", DISK, b"tmpfs", NOSUID_NODEV, b"size=%d,nr_inodes=%d,mode=755" % (config.disk, MAX_FILES))
+    for name in ("upper", "work", "answer"):
+        os.mkdir(f"{DISK}/{name}")  # noqa: PTH102  pathlib loads slowly
+        os.chmod(f"{DISK}/{name}", 0o755)  # noqa: PTH101, S103  as above; nobody else is here
+    lower = b":".join(config.layers)
+    upper = f"upperdir={DISK}/upper,workdir={DISK}/work,userxattr".encode()
+    mount(b"overlay", WORKSPACE, b"overlay", NOSUID_NODEV, b"lowerdir=" + lower + b"," + upper)
+    mount(f"{DISK}/answer".encode(), ANSWER, b"", MS_BIND, b"")
+    fd = os.open(DISK, os.O_RDONLY | os.O_DIRECTORY)
+    for place in (DISK.encode(), *config.layers):
+        checked(LIBC.umount2(place, MNT_DETACH), "umount")
+    os.chdir(WORKSPACE)
+    return fd
+
+
+def write_home(config: Config) -> None:
+    """Write the files that the home directory starts with."""
+    for name, content in config.home:
+        path = HOME + b"/" + name
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120  pathlib loads slowly
+        with open(path, "wb") as stream:  # noqa: PTH123  as above
+            stream.write(content)
+        os.chmod(path, 0o600)  # noqa: PTH101  as above
+
+
+def watch(config: Config) -> int:
+    """A descriptor that tells, one after the other, of every opening and reading of the canary files; -1 for none.
+
+    Each file's number there is its place in the list, counted from 1.
+    """
+    if not config.watched:
+        return -1
+    fd = checked(LIBC.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK), "inotify")
+    for path in config.watched:
+        checked(LIBC.inotify_add_watch(fd, path, IN_ACCESS | IN_OPEN), "inotify " + path.decode(errors="replace"))
+    return fd
+
+
 def drop_rights() -> None:
     """No capability, and none to be gained by executing a file."""
+    for right in range(64):  # those that no kernel knows are refused, and so are all where none is held
+        LIBC.prctl(PR_CAPBSET_DROP, right, 0, 0, 0)
     header = struct.pack("Ii", 0x20080522, 0)
     checked(LIBC.capset(header, bytes(24)), "capset")
     checked(LIBC.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
@@ -182,8 +241,13 @@ def become_agent(config: Config, go: int, note: int) -> None:
     os._exit(127)
 
 
-def start(config: Config) -> tuple[int, int, int]:
-    """Fork the agent: its pid, the descriptor that tells whether it became the agent, the witness's or -1."""
+def start(config: Config) -> tuple[int, int, int, int]:
+    """Fork the agent.
+
+    Returns:
+        Its pid, the descriptor that tells whether it became the agent, the witness's or -1, and the one to write to
+        when it shall begin.
+    """
     go, gone = os.pipe()
     note, noted = os.pipe()
     pid = os.fork()
@@ -195,10 +259,7 @@ def start(config: Config) -> tuple[int, int, int]:
     # The child must stay readable for the witness outside; this process must not be for the agent.
     checked(LIBC.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable")
     os.write(gone, b"g")
-    listener = take_listener(pid, note)
-    os.write(gone, b"g")
-    os.close(gone)
-    return pid, note, listener
+    return pid, note, take_listener(pid, note), gone
 
 
 def take_listener(pid: int, note: int) -> int:
@@ -252,6 +313,18 @@ def outcome(pid: int, note: int) -> tuple[str, int, str]:
     return ("exited", code, "") if code >= 0 else ("signaled", -code, "")
 
 
+def tell_ready(channel: _socket.socket, sockets: list[_socket.socket], others: dict[bytes, int]) -> None:
+    """Pass out the sockets, then those of the other descriptors that there are, and close them all here."""
+    found = {name: fd for name, fd in others.items() if fd >= 0}
+    fds = [*(sock.fileno() for sock in sockets), *found.values()]
+    rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack(f"{len(fds)}i", *fds))
+    channel.sendmsg([b"\0".join((b"ready", *found))], [rights])
+    for sock in sockets:
+        sock.close()
+    for fd in found.values():
+        os.close(fd)
+
+
 def main() -> None:
     """Set up, start, wait, bury, tell."""
     channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, int(sys.argv[1]))
@@ -263,17 +336,18 @@ def main() -> None:
         config = Config(read_all(int(sys.argv[2])))
         any_address_is_local()
         sockets = open_sockets(config)
+        disk = lay_out(config) if config.disk else -1
+        write_home(config)
+        canaries = watch(config)
         drop_rights()
-        pid, note, listener = start(config)
+        pid, note, listener, gone = start(config)
         if maker >= 0:
             _thread.start_new_thread(make_sockets, (maker,))
-        fds = [s.fileno() for s in sockets] + [listener] * (listener >= 0)
-        text = b"ready\0" + (b"witness" if listener >= 0 else b"blind")
-        channel.sendmsg([text], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack(f"{len(fds)}i", *fds))])
-        for sock in sockets:
-            sock.close()
-        if listener >= 0:
-            os.close(listener)
+        tell_ready(channel, sockets, {b"witness": listener, b"disk": disk, b"canaries": canaries})
+        if not channel.recv(1):  # nobody is left to see what the agent would do
+            os._exit(1)
+        os.write(gone, b"g")
+        os.close(gone)
     except BaseException as error:  # noqa: BLE001  the harness is told, whatever it is
         channel.send(b"fail\0" + f"{error}"[:2000].encode("utf-8", "backslashreplace"))
         os._exit(1)
