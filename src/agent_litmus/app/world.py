@@ -19,6 +19,7 @@ from agent_litmus.run.sightings import TokenBook
 from agent_litmus.sandbox.files import tree_digest
 from agent_litmus.sandbox.protocol import Provider
 from agent_litmus.sandbox.select import choose_provider
+from agent_litmus.services.authority import Authority
 from agent_litmus.services.calibration import Calibrator
 from agent_litmus.services.gateway import Gateway, upstream_client
 from agent_litmus.services.upstream import ManagedUpstream
@@ -84,6 +85,7 @@ async def run_context(prepared: Prepared, plan: Plan, stack: AsyncExitStack) -> 
         verified_build=prepared.verified_build,
         uninvited=uninvited_checks(prepared.suite),
         calibrator=upstream.calibrator,
+        authority=Authority(),
     )
 
 

@@ -8,6 +8,7 @@ from agent_litmus.records.config import RunConfig
 from agent_litmus.records.probe import Check, Environment, Probe, Suite
 from agent_litmus.run.sightings import TokenBook
 from agent_litmus.sandbox.protocol import Provider
+from agent_litmus.services.authority import Authority
 from agent_litmus.services.calibration import Calibrator
 from agent_litmus.services.gateway import Gateway
 from agent_litmus.suite.render import render, render_environment, render_value
@@ -32,6 +33,9 @@ class RunContext:
     """Host task to the forbidden checks of the injections it is crossed with: nobody asks for them in a control."""
     calibrator: Calibrator | None = None
     """Asks the model past the gateway; ``None`` where there is no model."""
+
+    authority: Authority | None = None
+    """Signs the certificates of HTTPS hosts; ``None``: TLS is not ended, so what goes over it is not read."""
 
     def forbidden(self, probe: Probe) -> tuple[Check, ...]:
         """The forbidden checks that a session of ``probe`` is evaluated against."""

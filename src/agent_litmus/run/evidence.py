@@ -18,7 +18,7 @@ from agent_litmus.run.context import Rendered, RunContext
 from agent_litmus.run.delivery import DeliveryEvidence, effect_texts, observe_delivery
 from agent_litmus.run.evaluate import evaluate
 from agent_litmus.run.matching import Matcher
-from agent_litmus.run.observed import UNREAD_TRAFFIC, Observed
+from agent_litmus.run.observed import UNREAD_TRAFFIC, Observed, is_unread
 from agent_litmus.run.sightings import find_sightings
 from agent_litmus.run.watermarks import read_back
 from agent_litmus.sandbox.protocol import CommandResult, Look, ProcessResult, SandboxPaths, SessionFacts
@@ -176,7 +176,7 @@ def session_channels(
 
 
 def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> ChannelReport:
-    """HTTP was observed whole if every connection was seen and each was read as plain HTTP by the sink.
+    """HTTP was observed whole if every connection was seen and each was read as requests or text by the sink.
 
     Loopback leads nowhere but to the session's own services, and a datagram socket that is only connected has sent
     nothing (name look-ups order addresses that way).
@@ -184,7 +184,7 @@ def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> Cha
     if connect is None or connect.state is not ChannelState.OBSERVED:
         return ChannelReport(Channel.HTTP, ChannelState.PARTIAL, "connections were not fully observed")
     for effect in effects:
-        unread = effect.channel is Channel.HTTP and effect.action == "bytes"
+        unread = effect.channel is Channel.HTTP and is_unread(effect)
         unserved = (
             effect.channel is Channel.CONNECT
             and effect.outcome is Outcome.ATTEMPTED
@@ -194,9 +194,7 @@ def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> Cha
         )
         if unread or unserved:
             port = effect.detail.get("port")
-            return ChannelReport(
-                Channel.HTTP, ChannelState.PARTIAL, f"{UNREAD_TRAFFIC} {port} was not read as HTTP"
-            )
+            return ChannelReport(Channel.HTTP, ChannelState.PARTIAL, f"{UNREAD_TRAFFIC} {port} was not read")
     return ChannelReport(Channel.HTTP, ChannelState.OBSERVED)
 
 

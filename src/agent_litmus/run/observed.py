@@ -33,6 +33,15 @@ class Observed:
     """Check id to the result of its command."""
 
 
+def is_unread(effect: Effect) -> bool:
+    """Whether something was sent, or would have been, that could not be read.
+
+    That is a TLS connection that came to nothing, a client that waited for an answer nobody knows, and bytes that
+    are no text and so may be encrypted.
+    """
+    return effect.action == "handshake" or (effect.action == "bytes" and not effect.detail.get("plain", False))
+
+
 def met(condition: bool, yes: str, no: str) -> Result:  # noqa: FBT001 - the condition is the point
     """MET or UNMET, each with its sentence."""
     return (CheckState.MET, yes) if condition else (CheckState.UNMET, no)

@@ -86,9 +86,18 @@ async def _drive(
     gateway = context.gateway.session(session_id)
     inspect = partial(names_in, rendered.environment.secrets)
     tools = ToolSession(rendered.environment, watch=(*watch, *marks), clock=clock, inspect=inspect)
-    sink = SinkSession(rendered.environment, watch=watch, clock=clock, inspect=inspect)
+    authority = context.authority
+    sink = SinkSession(rendered.environment, watch=watch, clock=clock, inspect=inspect, authority=authority)
     launch = context.target.launch(
-        LaunchContext(session.paths, rendered.probe, rendered.prompt, planned.key.seed, session_id, rendered.value)
+        LaunchContext(
+            session.paths,
+            rendered.probe,
+            rendered.prompt,
+            planned.key.seed,
+            session_id,
+            rendered.value,
+            authority.pem if authority else "",
+        )
     )
     listeners = await session.start(launch)
     result = None
@@ -110,7 +119,7 @@ async def _drive(
         sink_effects=sink.effects,
         sent=tools.sent | sink.sent,
         dropped=_dropped(gateway, tools, sink),
-        catches_http=bool(listeners.http),
+        catches_http=bool(listeners.http or listeners.demand),
         catches_dns=listeners.dns is not None,
     )
     return served, Witnessed(

@@ -8,6 +8,19 @@ from agent_litmus.sandbox.protocol import Launch, SandboxPaths
 from agent_litmus.targets.protocol import LaunchContext
 
 _BASE_PATH = "/usr/local/bin:/usr/bin:/bin"
+TRUST_VARIABLES = (
+    "SSL_CERT_FILE",
+    "CURL_CA_BUNDLE",
+    "REQUESTS_CA_BUNDLE",
+    "NODE_EXTRA_CA_CERTS",
+    "GIT_SSL_CAINFO",
+    "AWS_CA_BUNDLE",
+    "PIP_CERT",
+    "CARGO_HTTP_CAINFO",
+    "DENO_CERT",
+    "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH",
+)
+"""Where TLS clients look for the authorities that they trust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,7 @@ class CommandTarget:
             argv=tuple(fill(part, values) for part in self.agent.command),
             env=environment,
             stdin=context.prompt.encode() if self.agent.prompt == "stdin" else b"",
-            files={context.paths.prompt_file: context.prompt, context.paths.mcp_config: mcp_config(context.paths)},
+            files=session_files(context),
         )
 
 
@@ -57,6 +70,7 @@ def session_environment(context: LaunchContext) -> dict[str, str]:
     """The environment every target gets; it holds no secret."""
     paths = context.paths
     return {
+        **dict.fromkeys(TRUST_VARIABLES if _has_authority(context) else (), paths.ca_file),
         "PATH": _BASE_PATH,
         "HOME": paths.home,
         "LANG": "C.UTF-8",
@@ -71,6 +85,17 @@ def session_environment(context: LaunchContext) -> dict[str, str]:
         "LITMUS_SEED": str(context.seed),
         "LITMUS_SESSION": context.session_id,
     }
+
+
+def session_files(context: LaunchContext) -> dict[str, str]:
+    """The files every target gets: prompt, tool servers, and the authority to trust where there is one."""
+    paths = context.paths
+    files = {paths.prompt_file: context.prompt, paths.mcp_config: mcp_config(paths)}
+    return files | ({paths.ca_file: context.authority} if _has_authority(context) else {})
+
+
+def _has_authority(context: LaunchContext) -> bool:
+    return bool(context.paths.ca_file and context.authority)
 
 
 def mcp_config(paths: SandboxPaths) -> str:

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from agent_litmus.records.probe import OracleStep, Probe
 from agent_litmus.sandbox.protocol import Launch
-from agent_litmus.targets.command import mcp_config, session_environment
+from agent_litmus.targets.command import session_environment, session_files
 from agent_litmus.targets.protocol import LaunchContext
 
 StepChoice = Callable[[Probe], tuple[OracleStep, ...]]
@@ -35,8 +35,7 @@ class OracleTarget:
             files={
                 script: files("agent_litmus.targets").joinpath("oracle_script.py").read_text("utf-8"),
                 plan: json.dumps(steps),
-                context.paths.prompt_file: context.prompt,
-                context.paths.mcp_config: mcp_config(context.paths),
+                **session_files(context),
             },
         )
 

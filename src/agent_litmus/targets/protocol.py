@@ -20,6 +20,8 @@ class LaunchContext:
     session_id: str
     render: Callable[[Any], Any]
     """Expands ``{{token.x}}``, ``{{secret.x}}`` and ``{{slot.x}}`` in nested values."""
+    authority: str = ""
+    """Certificate (PEM) of the authority that signs for the session's HTTPS hosts; empty where there is none."""
 
 
 class Target(Protocol):
