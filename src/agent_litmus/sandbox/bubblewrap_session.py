@@ -108,7 +108,7 @@ class BubblewrapSession:
             python=self._place.python,
             answer=f"{cage.ANSWER_DIRECTORY}/answer.txt",
             prompt_file=f"{cage.RUN}/prompt.txt",
-            ca_file=f"{cage.RUN}/ca.pem",
+            ca_file=f"{cage.RUN}/{cage.AUTHORITY}",
             mcp_config=f"{cage.RUN}/mcp.json",
             gateway_url=f"http://127.0.0.1:{GATEWAY_PORT}",
             tools_url=f"http://127.0.0.1:{TOOLS_PORT}/mcp",
@@ -162,7 +162,8 @@ class BubblewrapSession:
         spec, place = self._spec, self._place
         workspace, inside = self._workspace(witnessed=witnessed)
         config = stub_config(argv, self._env, spec.limits, spec.sink_ports, witnessed=witnessed, inside=inside)
-        options = cage.arguments(place.layout, spec.limits.disk_bytes, workspace)
+        trust = (place.directory / "run" / cage.AUTHORITY).is_file()
+        options = cage.arguments(place.layout, spec.limits.disk_bytes, workspace, trust=trust)
         return await cell.start([place.bubblewrap, *options], place.python, place.stub, config, stdin)
 
     def _workspace(self, *, witnessed: bool) -> tuple[cage.Workspace, Inside]:

@@ -13,7 +13,9 @@ WORKSPACE, AGENT, HOME = "/workspace", "/agent", "/home/agent"
 RUN, ANSWER_DIRECTORY = "/run/litmus", "/run/litmus-answer"
 STUB_DIRECTORY = "/run/litmus-stub"
 DISK, LOWER = "/run/litmus-disk", "/run/litmus-lower"
+AUTHORITY = "ca.pem"
 UID = 1000
+_BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem")
 _TOP = ("bin", "lib", "lib64", "lib32", "libx32", "sbin")
 _ETC_DIRECTORIES = ("ld.so.conf.d", "ssl", "pki", "ca-certificates", "crypto-policies", "alternatives")
 _ETC_FILES = ("ld.so.cache", "ld.so.conf", "localtime", "mime.types", "protocols", "services")
@@ -74,13 +76,14 @@ def _write(path: Path, content: bytes) -> None:
     path.chmod(0o644)
 
 
-def arguments(layout: Layout, memory_bytes: int, workspace: Workspace) -> list[str]:
+def arguments(layout: Layout, memory_bytes: int, workspace: Workspace, *, trust: bool = False) -> list[str]:
     """The options of bubblewrap, without the command.
 
     Args:
         layout: Where everything lies.
         memory_bytes: Size of ``/tmp`` and of the home directory.
         workspace: Where changes of the workspace go.
+        trust: Whether the session's ``run`` directory holds an authority, to take the place of the system's.
     """
     return [
         *_identity(),
@@ -93,6 +96,7 @@ def arguments(layout: Layout, memory_bytes: int, workspace: Workspace) -> list[s
         *("--ro-bind", layout.stub, STUB_DIRECTORY),
         *_exposed(layout),
         *("--ro-bind", f"{layout.session}/run", RUN),
+        *(_trusted(f"{layout.session}/run/{AUTHORITY}") if trust else ()),
         *_workspace(layout.session, workspace),
         *("--remount-ro", "/dev", "--remount-ro", "/"),
         *("--chdir", WORKSPACE),
@@ -145,6 +149,17 @@ def _exposed(layout: Layout) -> list[str]:
     for directory in layout.masked:
         found += ["--ro-bind", layout.empty, directory]
     return [*found, "--ro-bind", layout.snapshot, AGENT]
+
+
+def _trusted(authority: str) -> list[str]:
+    """Put ``authority`` where programs look that read no variable: there is nothing real here to be trusted."""
+    found = [Path(name) for name in _BUNDLES]
+    return [
+        word
+        for path in found
+        if path.is_file() and path.resolve() == path
+        for word in ("--ro-bind", authority, str(path))
+    ]
 
 
 def _workspace(session: str, workspace: Workspace) -> list[str]:
