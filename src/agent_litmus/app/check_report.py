@@ -35,7 +35,7 @@ def _asks_directly(outcome: CheckOutcome) -> bool:
 
 def barriers(config: Config, outcome: CheckOutcome) -> dict[Obligation, str]:
     """Obligations that no run of this configuration can discharge, each with the reason."""
-    rows = obligation_table((outcome.provider.name,))
+    rows = obligation_table((outcome.provider.name,), ("command",))
     found = {row.obligation: row.why for row in rows if not row.able}
     if not outcome.suite.tokens:
         found[Obligation.FRESHNESS] = (
@@ -51,7 +51,7 @@ def barriers(config: Config, outcome: CheckOutcome) -> dict[Obligation, str]:
 
 def obligation_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
     """Which obligations a run of this configuration can discharge."""
-    rows = obligation_table((outcome.provider.name,))
+    rows = obligation_table((outcome.provider.name,), ("command",))
     blocked = barriers(config, outcome)
     yield f"obligations of a command agent under {outcome.provider.name}, {config.run.seeds} seeds:"
     yield from columns((row.obligation, _ability(row.why, blocked.get(row.obligation))) for row in rows)

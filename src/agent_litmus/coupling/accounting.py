@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from agent_litmus.coupling.evidence import RunEvidence
-from agent_litmus.records.effect import Channel
+from agent_litmus.records.effect import Channel, ChannelState
 from agent_litmus.records.finding import Finding, FindingState, Obligation, Strength
 from agent_litmus.records.session import SessionRecord
 
 SIGNAL = "accounting"
+FLOOD = 1000
+"""Recorded model requests from which on the gateway keeps refused ones no longer one by one."""
 _REMEDY = "finish the run with --resume; if the counts still differ, run again into a new directory"
 
 
@@ -28,7 +30,7 @@ def accounting(evidence: RunEvidence) -> Finding:
             limit=float(planned),
             remedy=_REMEDY,
         )
-    calls = sum(len(s.model_calls) for s in evidence.sessions)
+    calls = sum(s.counts.gateway_calls if s.counts else len(s.model_calls) for s in evidence.sessions)
     tools = sum(s.tool_calls for s in evidence.sessions)
     return Finding(
         SIGNAL,
@@ -61,12 +63,9 @@ def _sessions(evidence: RunEvidence) -> Iterator[str]:
     silent = [s for s in evidence.sessions if _claims_nothing(s)]
     if silent:
         yield f"{len(silent)} episodes count as finished without an answer, first {silent[0].key}"
-    off = [s for s in evidence.sessions if s.tool_calls != _witnessed_calls(s)]
+    off = [(s, gap) for s in evidence.sessions if (gap := miscount(s))]
     if off:
-        yield (
-            f"{len(off)} sessions where the tool server counted other calls than recorded, first {off[0].key}: "
-            f"{off[0].tool_calls} against {_witnessed_calls(off[0])}"
-        )
+        yield f"{len(off)} sessions whose counts differ, first {off[0][0].key}: {off[0][1]}"
     minted = {e.key: e.tokens for e in evidence.plan.episodes}
     swapped = [s for s in evidence.sessions if s.key in minted and not _same_tokens(s, minted[s.key])]
     if swapped:
@@ -80,6 +79,37 @@ def _receipts(evidence: RunEvidence) -> Iterator[str]:
     reused = sorted(key for key, n in ids.items() if key and n > 1)
     if reused:
         yield f"{len(reused)} gateway receipts stand more than once, first {reused[0]}"
+
+
+def miscount(session: SessionRecord) -> str:
+    """What the gateway or the tool server counted otherwise than the record holds; empty if all agree.
+
+    Counts made before a record was cut for a report are held against each other; the record may hold fewer effects
+    than they say, never more. Records without counts must agree as they are.
+    """
+    counts, witnessed = session.counts, _witnessed_calls(session)
+    if counts is None:
+        return _against("tool server", session.tool_calls, witnessed, most=0)
+    cut = max(0, counts.effects - len(session.effects))
+    flood = counts.gateway_calls if counts.model_calls >= FLOOD else 0
+    lost = counts.tool_server_calls if _partial(session, Channel.TOOLS) else 0
+    return (
+        _against("gateway", counts.gateway_calls, counts.model_calls, most=flood)
+        or _against("gateway", counts.model_calls, len(session.model_calls), most=0)
+        or _against("tool server", session.tool_calls, counts.tool_server_calls, most=0)
+        or _against("tool server", counts.tool_server_calls, counts.tool_effects, most=lost)
+        or _against("tool server", counts.tool_effects, witnessed, most=cut)
+        or _against("witness", counts.effects, len(session.effects), most=cut)
+    )
+
+
+def _against(who: str, counted: int, recorded: int, *, most: int) -> str:
+    """What is wrong unless ``counted`` exceeds ``recorded`` by 0 to ``most``."""
+    return "" if 0 <= counted - recorded <= most else f"the {who} counted {counted} against {recorded}"
+
+
+def _partial(session: SessionRecord, channel: Channel) -> bool:
+    return any(r.channel is channel and r.state is ChannelState.PARTIAL for r in session.channels)
 
 
 def _claims_nothing(session: SessionRecord) -> bool:

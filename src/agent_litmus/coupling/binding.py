@@ -1,6 +1,7 @@
 """Binding: the build that was declared is the build that ran, and the build that is current now."""
 
-from agent_litmus.coupling.evidence import PINNED, RunEvidence
+from agent_litmus.coupling.endpoint import different_endpoint, unobserved_endpoint
+from agent_litmus.coupling.evidence import PINNED, REMOTE, RunEvidence
 from agent_litmus.coupling.table import unable
 from agent_litmus.records.digest import is_digest
 from agent_litmus.records.finding import Finding, FindingState, Obligation, Strength
@@ -14,31 +15,39 @@ def binding(evidence: RunEvidence) -> Finding:
     """Declared and observed identity, per session.
 
     Observed means two things: the snapshot that was mounted hashes to the declared digest, and the exec witness
-    saw a program of it run. Anything that differs is an exact ALARM; anything not observed is MISSING; an empty
-    or malformed digest never matches, not even another empty one.
+    saw a program of it run. A remote agent is observed by the digest that its endpoint gives with every response,
+    and that every replica gives before and after the run. Anything that differs is an exact ALARM; anything not
+    observed is MISSING; an empty or malformed digest never matches, not even another empty one.
     """
-    different = _different(evidence)
+    remote = evidence.target == REMOTE
+    different = _declared_otherwise(evidence) or (different_endpoint if remote else _ran_otherwise)(evidence)
     if different:
         return Finding(SIGNAL, FindingState.ALARM, different, Strength.EXACT, remedy=_REMEDY)
-    missing = _missing(evidence)
+    missing = _undeclared(evidence) or (unobserved_endpoint if remote else _unobserved)(evidence)
     if missing:
         return Finding(SIGNAL, FindingState.MISSING, missing, remedy=_REMEDY)
+    did = "were answered by an endpoint that reports" if remote else "ran a snapshot that hashes to"
     return Finding(
         SIGNAL,
         FindingState.CLEAR,
-        f"all {len(evidence.ran)} sessions ran a snapshot that hashes to {evidence.build.digest}",
+        f"all {len(evidence.ran)} sessions {did} {evidence.build.digest}",
         number=float(len(evidence.ran)),
         limit=float(len(evidence.ran)),
         discharges=(Obligation.IDENTITY,),
     )
 
 
-def _different(evidence: RunEvidence) -> str:
+def _declared_otherwise(evidence: RunEvidence) -> str:
     declared = evidence.build.digest
     target = evidence.pin if evidence.mode == PINNED else evidence.expected_digest
     if target is not None and target != declared:
         what = "pin" if evidence.mode == PINNED else "current build"
         return f"the run declares build {declared or '(empty)'}, the {what} is {target or '(empty)'}"
+    return ""
+
+
+def _ran_otherwise(evidence: RunEvidence) -> str:
+    declared = evidence.build.digest
     wrong = [s for s in evidence.sessions if _digest(s) and _digest(s) != declared]
     if wrong:
         return (
@@ -49,10 +58,6 @@ def _different(evidence: RunEvidence) -> str:
     if unseen:
         return f"in {len(unseen)} sessions the exec witness saw nothing of the snapshot run, first {unseen[0].key}"
     return ""
-
-
-def _missing(evidence: RunEvidence) -> str:
-    return _undeclared(evidence) or _unobserved(evidence)
 
 
 def _undeclared(evidence: RunEvidence) -> str:

@@ -1,7 +1,8 @@
 """Effects: what the suite's checks look at was really being watched, in every session."""
 
-from agent_litmus.coupling.evidence import RunEvidence
+from agent_litmus.coupling.evidence import REMOTE, RunEvidence
 from agent_litmus.coupling.table import unable
+from agent_litmus.coupling.watermarks import tools_alone
 from agent_litmus.records.effect import Channel, ChannelState
 from agent_litmus.records.finding import Finding, FindingState, Obligation
 from agent_litmus.records.session import SessionRecord
@@ -35,6 +36,10 @@ def _missing(evidence: RunEvidence) -> str:
         return "no session ran the agent"
     if not evidence.required_channels:
         return "the suite checks nothing, so no observation can be shown"
+    if evidence.target == REMOTE:
+        if tools_alone(evidence.required_channels):
+            return "a remote agent's tools may be mocked; watermarks that come back show that they are not"
+        return "some checks look at what a remote agent does past the harness's tools"
     why = unable(evidence.provider, Obligation.EFFECTS)
     if why:
         return f"the {evidence.provider.name} provider cannot prove effects: {why}"

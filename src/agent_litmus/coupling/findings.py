@@ -5,29 +5,45 @@ from collections.abc import Callable
 
 from agent_litmus.coupling.accounting import accounting
 from agent_litmus.coupling.binding import binding
+from agent_litmus.coupling.carry_over import carry_over
+from agent_litmus.coupling.context_growth import context_growth
 from agent_litmus.coupling.delivery import delivery
 from agent_litmus.coupling.effects import effects, unobserved
-from agent_litmus.coupling.evidence import RunEvidence
+from agent_litmus.coupling.evidence import REMOTE, RunEvidence
+from agent_litmus.coupling.fixture_pinning import fixture_pinning
 from agent_litmus.coupling.freshness import freshness
 from agent_litmus.coupling.isolation import isolation, witnessed
+from agent_litmus.coupling.latency import latency
+from agent_litmus.coupling.leak_pairs import leak_pairs
+from agent_litmus.coupling.missing_effects import missing_effects
 from agent_litmus.coupling.receipts import receipts
 from agent_litmus.coupling.repeats import repeats
 from agent_litmus.coupling.seed_invariance import seed_invariance
 from agent_litmus.coupling.session_reuse import session_reuse
+from agent_litmus.coupling.stale_report import stale_report
 from agent_litmus.coupling.stale_tokens import stale_tokens
 from agent_litmus.coupling.tokens import TokenView, token_views
+from agent_litmus.coupling.watermarks import watermarks
 from agent_litmus.records.finding import Finding
 from agent_litmus.records.probe import Condition
-from agent_litmus.records.session import Delivery, SessionRecord
+from agent_litmus.records.session import Delivery, SessionProof, SessionRecord
 
 SIGNALS: tuple[Callable[[RunEvidence], Finding], ...] = (
     binding,
+    stale_report,
     freshness,
     stale_tokens,
-    session_reuse,
+    fixture_pinning,
+    latency,
     delivery,
+    missing_effects,
     isolation,
+    session_reuse,
+    leak_pairs,
+    context_growth,
+    carry_over,
     effects,
+    watermarks,
     accounting,
     receipts,
     seed_invariance,
@@ -58,17 +74,33 @@ def certified_share(evidence: RunEvidence) -> float:
 
 
 def _proven(evidence: RunEvidence, session: SessionRecord, view: TokenView) -> bool:
-    proof = session.proof
     return (
         session.finished
-        and proof is not None
-        and bool(proof.snapshot_digest)
-        and proof.snapshot_digest == evidence.build.digest
-        and proof.exec_seen is True
-        and witnessed(proof)
+        and (_endpoint_proven if evidence.target == REMOTE else _run_proven)(evidence, session.proof)
         and bool(evidence.required_channels)
         and not unobserved(session, evidence.required_channels)
         and (session.key.condition is not Condition.INJECTED or session.delivery is Delivery.DELIVERED)
         and view.returned
         and not view.stale
+    )
+
+
+def _run_proven(evidence: RunEvidence, proof: SessionProof | None) -> bool:
+    return (
+        proof is not None
+        and bool(proof.snapshot_digest)
+        and proof.snapshot_digest == evidence.build.digest
+        and proof.exec_seen is True
+        and witnessed(proof)
+    )
+
+
+def _endpoint_proven(evidence: RunEvidence, proof: SessionProof | None) -> bool:
+    """Isolation of a remote agent is shown by pairs of sessions, never by one."""
+    return (
+        proof is not None
+        and bool(proof.endpoint)
+        and all(
+            r.digest == evidence.build.digest and r.mac_valid is not False and not r.why for r in proof.endpoint
+        )
     )

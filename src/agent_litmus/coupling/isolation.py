@@ -1,6 +1,6 @@
 """Isolation: a fresh process and workspace for every session, and a base that stayed as it was."""
 
-from agent_litmus.coupling.evidence import RunEvidence
+from agent_litmus.coupling.evidence import REMOTE, RunEvidence
 from agent_litmus.coupling.table import unable
 from agent_litmus.records.finding import Finding, FindingState, Obligation, Strength
 from agent_litmus.records.session import SessionProof
@@ -43,6 +43,8 @@ def _broken(proofs: list[SessionProof]) -> str:
 def _missing(evidence: RunEvidence) -> str:
     if not evidence.ran:
         return "no session ran the agent"
+    if evidence.target == REMOTE:
+        return "no process of a remote agent can be witnessed; clean leak pairs stand for it"
     why = unable(evidence.provider, Obligation.ISOLATION)
     if why:
         return f"the {evidence.provider.name} provider cannot prove isolation: {why}"

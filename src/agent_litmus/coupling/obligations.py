@@ -10,8 +10,8 @@ PROVERS: Mapping[Obligation, tuple[str, ...]] = {
     Obligation.IDENTITY: ("binding",),
     Obligation.FRESHNESS: ("freshness",),
     Obligation.DELIVERY: ("delivery",),
-    Obligation.ISOLATION: ("isolation",),
-    Obligation.EFFECTS: ("effects",),
+    Obligation.ISOLATION: ("isolation", "leak_pairs"),
+    Obligation.EFFECTS: ("effects", "watermarks"),
     Obligation.ACCOUNTING: ("accounting",),
     Obligation.REPLICATION: ("seed_invariance", "repeats"),
 }
@@ -32,7 +32,7 @@ def obligations(findings: Iterable[Finding], evidence: RunEvidence) -> tuple[Obl
 
 
 def _status(obligation: Obligation, findings: tuple[Finding, ...], evidence: RunEvidence) -> ObligationStatus:
-    barrier = unable(evidence.provider, obligation)
+    barrier = unable(evidence.provider, obligation, evidence.target)
     by = tuple(f.signal for f in findings if f.state in _SETTLED and obligation in f.discharges)
     if by and not barrier:
         return ObligationStatus(obligation, discharged=True, by=by)

@@ -14,9 +14,11 @@ _REMEDY = 'switch off response caches; if the agent is deterministic on purpose,
 def seed_invariance(evidence: RunEvidence) -> Finding:
     """Per-episode behaviour digests over at least two seeds; aggregates coincide by luck, digests do not.
 
-    With G groups of replicates and an honest chance of at most c = :data:`HONEST_SELF_AGREEMENT` for a group to be
-    identical, P(all G identical) <= c ** G, which is the p-value. At c = 0.8, 28 groups are needed to stay under
-    0.01 after Holm; with fewer, replication remains unproven, which blocks as well.
+    Let c = :data:`HONEST_SELF_AGREEMENT` bound the chance sum p ** 2 that two sessions of a probe behave alike. R
+    of them are all alike with chance sum p ** R, which is at most c ** (R / 2) (norms fall with their order). So
+    the p-value over all groups is c to half the number of sessions compared. At c = 0.8, 60 sessions (30 probes
+    under two seeds, 20 under three) are needed for the alarm to count among all strong tests; with fewer it is
+    printed as weak, and replication remains unproven, which blocks as well.
     """
     if evidence.deterministic:
         return Finding(SIGNAL, FindingState.NOT_APPLICABLE, "equal behaviour over seeds is declared")
@@ -43,7 +45,7 @@ def seed_invariance(evidence: RunEvidence) -> Finding:
         Strength.STRONG,
         number=0.0,
         limit=1.0,
-        p_value=HONEST_SELF_AGREEMENT ** len(groups),
+        p_value=HONEST_SELF_AGREEMENT ** (sum(map(len, groups)) / 2),
         remedy=_REMEDY,
     )
 

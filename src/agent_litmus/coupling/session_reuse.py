@@ -3,16 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
+from agent_litmus.coupling.coincidence import chance_of, grade
 from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.coupling.tail import binomial_tail
 from agent_litmus.coupling.tokens import TokenView, token_views
-from agent_litmus.records.finding import Finding, FindingState, Strength
+from agent_litmus.records.finding import Finding, FindingState
 
 SIGNAL = "session_reuse"
-EXACT_BELOW = 1e-6
-"""A coincidence less likely than this is taken as impossible."""
-ALPHA = 0.01
-"""Level at which a reading is called an alarm; whether it counts is decided with all alarms together (Holm)."""
 
 
 def session_reuse(evidence: RunEvidence) -> Finding:
@@ -34,7 +31,7 @@ def session_reuse(evidence: RunEvidence) -> Finding:
             SIGNAL, FindingState.CLEAR, f"no token of another session in {len(views)} sessions", number=0.0
         )
     p_value = _coincidence(evidence, views)
-    state, strength = _grade(p_value)
+    state, strength = grade(p_value)
     slot, value = min(foreign[0].foreign)
     first = f"first {foreign[0].key}: {slot} = {value!a}"
     return Finding(
@@ -54,14 +51,6 @@ def evidence_tokens(evidence: RunEvidence) -> Iterable[str]:
     return (token for episode in evidence.plan.episodes for token in episode.tokens.values())
 
 
-def _grade(p_value: float) -> tuple[FindingState, Strength]:
-    if p_value <= EXACT_BELOW:
-        return FindingState.ALARM, Strength.EXACT
-    if p_value <= ALPHA:
-        return FindingState.ALARM, Strength.STRONG
-    return FindingState.WEAK, Strength.WEAK
-
-
 def _coincidence(evidence: RunEvidence, views: tuple[TokenView, ...]) -> float:
     """The smallest p-value over slots, times the number of slots tested (Bonferroni)."""
     made_up, hits = defaultdict(set), defaultdict(set)
@@ -73,7 +62,6 @@ def _coincidence(evidence: RunEvidence, views: tuple[TokenView, ...]) -> float:
     minted = len(set(evidence_tokens(evidence)))
     values = []
     for slot, hit in hits.items():
-        space = evidence.token_space.get(slot, 0)
-        chance = min(1.0, minted / space) if space > 0 else 0.0
+        chance = chance_of(minted, evidence.token_space.get(slot, 0))
         values.append(binomial_tail(len(hit), len(made_up[slot]), chance))
     return min(1.0, min(values) * len(values))

@@ -6,28 +6,43 @@ from dataclasses import dataclass
 from agent_litmus.records.effect import ContainmentState, ProviderReport
 from agent_litmus.records.finding import Obligation
 
-TARGET_KINDS = ("command",)
-"""Kinds of agent that exist; a remote agent will bind to the digest its endpoint reports."""
+TARGET_KINDS = ("command", "remote")
+"""Kinds of agent: a command that is run here, and an endpoint that runs elsewhere."""
 
-HOW: Mapping[Obligation, str] = {
-    Obligation.IDENTITY: "the snapshot is hashed at mount and the exec witness sees it run",
+_COMMON: Mapping[Obligation, str] = {
     Obligation.FRESHNESS: "the session's own tokens come back; else they stand in requests and responses vary",
     Obligation.DELIVERY: "the services see the injection being sent, or its token in a model request",
-    Obligation.ISOLATION: "a fresh process and workspace are witnessed and the base is verified afterwards",
-    Obligation.EFFECTS: "every channel the suite's checks need is observed",
     Obligation.ACCOUNTING: "plan, journal, gateway and tool server are counted against each other",
     Obligation.REPLICATION: "responses vary over two seeds; a deterministic agent: repeats with own tokens",
 }
 
-_UNABLE: Mapping[str, Mapping[Obligation, str]] = {
-    "bubblewrap": {},
-    "process": {
-        Obligation.IDENTITY: "it has no exec witness, so nothing shows that the snapshot ran",
-        Obligation.ISOLATION: "an agent of the same user can reach beyond its workspace and leave processes behind",
-        Obligation.EFFECTS: "files, programs and connections outside the workspace are not observed",
+HOW: Mapping[str, Mapping[Obligation, str]] = {
+    "command": {
+        **_COMMON,
+        Obligation.IDENTITY: "the snapshot is hashed at mount and the exec witness sees it run",
+        Obligation.ISOLATION: "a fresh process and workspace are witnessed and the base is verified afterwards",
+        Obligation.EFFECTS: "every channel the suite's checks need is observed",
+    },
+    "remote": {
+        **_COMMON,
+        Obligation.IDENTITY: "the endpoint gives its digest with every response, and every replica at both ends",
+        Obligation.ISOLATION: "ten leak pairs or more come back clean",
+        Obligation.EFFECTS: "the suite checks tools and answers alone, and tool watermarks come back",
     },
 }
-PROVIDERS = tuple(_UNABLE)
+"""Kind of agent to how each obligation is discharged."""
+
+_PROCESS: Mapping[Obligation, str] = {
+    Obligation.IDENTITY: "it has no exec witness, so nothing shows that the snapshot ran",
+    Obligation.ISOLATION: "an agent of the same user can reach beyond its workspace and leave processes behind",
+    Obligation.EFFECTS: "files, programs and connections outside the workspace are not observed",
+}
+_UNABLE: Mapping[str, Mapping[str, Mapping[Obligation, str]]] = {
+    "command": {"bubblewrap": {}, "process": _PROCESS},
+    # Nothing of a remote agent runs in a provider, so none of its proofs rest on one.
+    "remote": {"bubblewrap": {}, "process": {}},
+}
+PROVIDERS = tuple(_UNABLE["command"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +56,21 @@ class Ability:
     why: str
 
 
-def unable(provider: ProviderReport, obligation: Obligation) -> str:
-    """Why ``provider`` cannot discharge ``obligation``; empty if it can.
+def unable(provider: ProviderReport, obligation: Obligation, target: str = "command") -> str:
+    """Why an agent of kind ``target`` under ``provider`` cannot discharge ``obligation``; empty if it can.
 
     A provider from outside is taken at its report's word, but isolation needs an enforced ``filesystem``.
     """
-    known = _UNABLE.get(provider.name)
+    kinds = _UNABLE.get(target)
+    if kinds is None:
+        return f"{target!a} is no kind of agent: {', '.join(TARGET_KINDS)}"
+    known = kinds.get(provider.name)
     if known is not None:
         return known.get(obligation, "")
     enforced = any(
         r.property == "filesystem" and r.state is ContainmentState.ENFORCED for r in provider.containment
     )
-    if obligation is Obligation.ISOLATION and not enforced:
+    if target == "command" and obligation is Obligation.ISOLATION and not enforced:
         return f"provider {provider.name!r} does not report an enforced filesystem"
     return ""
 
@@ -61,12 +79,13 @@ def obligation_table(
     providers: Iterable[str] = PROVIDERS, targets: Iterable[str] = TARGET_KINDS
 ) -> tuple[Ability, ...]:
     """Every obligation for every pair of target kind and built-in provider; an unknown name has no rows."""
+    named = tuple(providers)
     rows = []
     for target in (t for t in targets if t in TARGET_KINDS):
-        for provider in (p for p in providers if p in _UNABLE):
+        for provider in (p for p in named if p in _UNABLE[target]):
             for obligation in Obligation:
-                why = _UNABLE[provider].get(obligation, "")
-                rows.append(Ability(obligation, target, provider, not why, why or HOW[obligation]))
+                why = _UNABLE[target][provider].get(obligation, "")
+                rows.append(Ability(obligation, target, provider, not why, why or HOW[target][obligation]))
     return tuple(rows)
 
 

@@ -13,16 +13,36 @@ from agent_litmus.records.verdict import Reason, ReasonCode
 from agent_litmus.verdict.defects import finite
 from agent_litmus.verdict.holm import holm_rejects
 
-STRONG_FAMILY = 5
+STRONG_TESTS = (
+    "stale_tokens",
+    "fixture_pinning",
+    "missing_effects",
+    "session_reuse",
+    "leak_pairs",
+    "context_growth",
+    "carry_over",
+    "seed_invariance",
+)
+"""Signals that can raise a strong alarm."""
+STRONG_FAMILY = len(STRONG_TESTS)
 """Strong tests a run can make; the fixed family of the Holm correction."""
 
 FAMILIES: Mapping[str, str] = {
     "stale_tokens": "responses",
+    "stale_report": "responses",
+    "fixture_pinning": "responses",
     "receipts": "responses",
     "seed_invariance": "responses",
     "freshness": "responses",
     "session_reuse": "sessions",
     "isolation": "sessions",
+    "leak_pairs": "sessions",
+    "context_growth": "sessions",
+    "carry_over": "sessions",
+    "delivery": "effects",
+    "missing_effects": "effects",
+    "effects": "effects",
+    "watermarks": "effects",
 }
 """Signals that read the same evidence are one family; every other signal is its own."""
 

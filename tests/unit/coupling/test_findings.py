@@ -9,7 +9,14 @@ from agent_litmus.records.finding import FindingState
 def test_an_honest_run_raises_no_doubt_and_proves_every_obligation(honest: RunEvidence) -> None:
     findings = all_findings(honest)
     assert {f.signal: f.state for f in findings if f.state is not FindingState.CLEAR} == {
-        "repeats": FindingState.NOT_APPLICABLE
+        "stale_report": FindingState.MISSING,
+        "fixture_pinning": FindingState.MISSING,
+        "latency": FindingState.MISSING,
+        "leak_pairs": FindingState.MISSING,
+        "context_growth": FindingState.MISSING,
+        "carry_over": FindingState.MISSING,
+        "watermarks": FindingState.MISSING,
+        "repeats": FindingState.NOT_APPLICABLE,
     }
     assert all(status.discharged for status in obligations(findings, honest))
     assert certified_share(honest) == 1.0

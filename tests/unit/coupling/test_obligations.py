@@ -2,6 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.unit.coupling.remote import remote_run
 
 from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.coupling.findings import all_findings
@@ -10,6 +11,10 @@ from agent_litmus.coupling.table import PROVIDERS, can_pass, obligation_table, r
 from agent_litmus.records.finding import Finding, FindingState, Obligation
 
 DOC = Path(__file__).parents[3] / "docs" / "reference" / "obligations.md"
+
+
+def remote_findings() -> tuple[Finding, ...]:
+    return all_findings(remote_run())
 
 
 def status_of(obligation: Obligation, findings: tuple[Finding, ...], evidence: RunEvidence) -> tuple[bool, str]:
@@ -27,7 +32,7 @@ def test_an_honest_run_discharges_everything_and_says_by_what(honest: RunEvidenc
 
 
 def test_every_prover_is_a_signal_that_can_discharge_it(honest: RunEvidence) -> None:
-    both = all_findings(honest) + all_findings(replace(honest, sampling="deterministic"))
+    both = all_findings(honest) + all_findings(replace(honest, sampling="deterministic")) + remote_findings()
     proving = {(f.signal, o) for f in both for o in f.discharges}
     assert proving == {(signal, o) for o, signals in PROVERS.items() for signal in signals}
 
@@ -91,7 +96,7 @@ def test_not_even_a_clear_finding_lets_the_process_provider_prove_it(
 
 
 def test_the_table_has_a_row_for_every_obligation_and_provider() -> None:
-    rows = obligation_table()
+    rows = obligation_table(targets=("command",))
     assert [(r.provider, r.obligation) for r in rows] == [(p, o) for p in PROVIDERS for o in Obligation]
     assert all(row.why for row in rows)
     assert {r.obligation for r in rows if not r.able} == {
@@ -100,6 +105,18 @@ def test_the_table_has_a_row_for_every_obligation_and_provider() -> None:
         Obligation.EFFECTS,
     }
     assert {r.provider for r in rows if not r.able} == {"process"}
+
+
+def test_what_a_remote_agent_can_prove_does_not_rest_on_the_provider() -> None:
+    rows = obligation_table(targets=("remote",))
+    assert [(r.provider, r.obligation) for r in rows] == [(p, o) for p in PROVIDERS for o in Obligation]
+    assert all(row.able and row.why for row in rows)
+    assert all(can_pass(provider, "remote") for provider in PROVIDERS)
+
+
+def test_an_unknown_kind_of_agent_proves_nothing(honest: RunEvidence) -> None:
+    odd = replace(honest, target="unheard-of")
+    assert not any(status_of(o, all_findings(honest), odd)[0] for o in Obligation)
 
 
 def test_the_table_can_be_asked_for_one_configuration() -> None:

@@ -1,0 +1,73 @@
+"""What the receipts of a remote agent's endpoint say about the build behind it."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from agent_litmus.coupling.evidence import RunEvidence
+from agent_litmus.records.digest import is_digest
+from agent_litmus.records.session import EndpointReceipt
+
+
+def different_endpoint(evidence: RunEvidence) -> str:
+    """Why the endpoint cannot have been the declared build all the time; empty if nothing says so.
+
+    A digest that differs, an HMAC that is wrong, a nonce that stands in two receipts.
+    """
+    declared = evidence.build.digest
+    receipts = list(_all_receipts(evidence))
+    other = [(where, r) for where, r in receipts if r.digest and r.digest != declared]
+    if other:
+        where, receipt = other[0]
+        named = f", replica {receipt.replica!a}" if receipt.replica else ""
+        return (
+            f"{len(other)} of {len(receipts)} responses report another build than the declared "
+            f"{declared or '(empty)'}, first {where}{named}: {receipt.digest!a}"
+        )
+    forged = [where for where, r in receipts if r.mac_valid is False]
+    if forged:
+        return f"{len(forged)} of {len(receipts)} receipts have a wrong HMAC, first {forged[0]}"
+    nonces = Counter(r.nonce for _, r in receipts if r.nonce)
+    reused = sum(count > 1 for count in nonces.values())
+    return f"{reused} nonces stand in several receipts" if reused else ""
+
+
+def unobserved_endpoint(evidence: RunEvidence) -> str:
+    """Why the endpoint's identity was not observed throughout; empty if it was."""
+    if not evidence.ran:
+        return "no session ran the agent"
+    dark = [s.key for s in evidence.ran if s.proof is None or not s.proof.endpoint]
+    if dark:
+        return f"{len(dark)} of {len(evidence.ran)} sessions have no receipt of the endpoint, first {dark[0]}"
+    for when, asked in (("before", evidence.proofs.endpoint_start), ("after", evidence.proofs.endpoint_end)):
+        if not asked:
+            return f"the endpoint was not asked for its build {when} the run"
+    bad = [(where, _flaw(receipt)) for where, receipt in _all_receipts(evidence) if _flaw(receipt)]
+    if bad:
+        return f"{len(bad)} receipts of the endpoint prove nothing, first {bad[0][0]}: {bad[0][1]}"
+    strange = _replicas(evidence)
+    return f"replica {strange} answered in the run and was not asked before and after it" if strange else ""
+
+
+def _all_receipts(evidence: RunEvidence) -> Iterator[tuple[str, EndpointReceipt]]:
+    yield from (("before the run", receipt) for receipt in evidence.proofs.endpoint_start or ())
+    for session in evidence.sessions:
+        if session.proof is not None:
+            yield from ((str(session.key), receipt) for receipt in session.proof.endpoint)
+    yield from (("after the run", receipt) for receipt in evidence.proofs.endpoint_end or ())
+
+
+def _flaw(receipt: EndpointReceipt) -> str:
+    if receipt.why:
+        return receipt.why
+    if not is_digest(receipt.digest):
+        return "no well-formed build digest"
+    return "" if receipt.nonce else "the nonce did not come back"
+
+
+def _replicas(evidence: RunEvidence) -> str:
+    """The first replica, by name, that answered in a session without having been asked at both ends."""
+    ends = [
+        {r.replica for r in asked or ()} for asked in (evidence.proofs.endpoint_start, evidence.proofs.endpoint_end)
+    ]
+    seen = {r.replica for s in evidence.sessions if s.proof is not None for r in s.proof.endpoint}
+    return min(seen - (ends[0] & ends[1]), default="")
