@@ -11,12 +11,14 @@ from agent_litmus.cli import (
     check,
     compare,
     doctor,
+    drill,
     gate,
     import_runs,
     init,
     judge,
     report,
     run,
+    sandbox,
     score,
     suite,
 )
@@ -40,7 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, gate, audit, init, suite, report, score, compare, import_runs, judge, doctor):
+for verb in (run, check, gate, audit, drill, init, suite, report, score, compare, import_runs, judge, doctor, sandbox):
     verb.register(app)
 
 

@@ -160,4 +160,3 @@ def without_tokens(text: str) -> str:
     for alphabet in TokenAlphabet:
         text = pattern(alphabet).sub("*", text)
     return text
-

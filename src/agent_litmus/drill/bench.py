@@ -15,6 +15,7 @@ from agent_litmus.records.report import Report
 from agent_litmus.sandbox.bubblewrap import BubblewrapProvider
 from agent_litmus.sandbox.process import ProcessProvider
 from agent_litmus.sandbox.protocol import Provider, RunMounts
+from agent_litmus.targets.protocol import Target
 
 
 def drill_config(config: Config, work: Path) -> Config:
@@ -33,16 +34,19 @@ class Workbench:
     Args:
         config: The user's configuration.
         work: Directory that runs are written below.
+        target: What drives the agent, where it is not the configured command alone.
 
     Raises:
         LitmusError: The configuration, its suite, build or sandbox cannot be used.
     """
 
-    def __init__(self, config: Config, work: Path) -> None:
+    def __init__(self, config: Config, work: Path, *, target: Target | None = None) -> None:
         self.config = drill_config(config, work)
         self.work = work
         self._interpreter = inspect_interpreter(config.agent.python)
         self.first = prepare(self.config)
+        if target is not None:
+            self.first = replace(self.first, target=target)
         asyncio.run(self.first.provider.close())
         self._provider = self.first.provider.report.name
 
@@ -76,4 +80,3 @@ class Workbench:
 def forget(outcome: RunOutcome) -> None:
     """Remove what a run left; a drill has hundreds."""
     shutil.rmtree(outcome.directory, ignore_errors=True)
-

@@ -205,7 +205,9 @@ FAULTS: tuple[Fault, ...] = (
 )
 """Every fault, in the order of the table."""
 
-_PARTIAL = Fault("partial", "a share of the sessions is answered from a cache, at the model's pace", _REPLAY, _partly)
+_PARTIAL = Fault(
+    "partial", "a share of the sessions is answered from a cache, at the model's pace", _REPLAY, _partly
+)
 PARTIAL: tuple[Fault, ...] = tuple(
     replace(
         _PARTIAL, name=f"partial-{percent:02d}", what=f"{percent} % of the sessions are answered from a cache",

@@ -1,7 +1,7 @@
 """Tools mocked: the agent talks to a server of canned answers, and the real one, which records, hears nothing."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -52,7 +52,7 @@ class MockedTools(Tap):
 class _Mock:
     """A tool server that does nothing."""
 
-    def __init__(self, canned: tuple[tuple[str, str], ...], called: Any) -> None:
+    def __init__(self, canned: tuple[tuple[str, str], ...], called: Callable[[], None]) -> None:
         self._canned: dict[str, Iterator[str]] = {}
         for tool in {tool for tool, _ in canned}:
             self._canned[tool] = iter([text for name, text in canned if name == tool])

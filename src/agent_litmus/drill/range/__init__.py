@@ -10,9 +10,9 @@ from agent_litmus.drill.range.suite import suite_document
 from agent_litmus.errors import LitmusConfigError
 
 KINDS = ("saturated", "stochastic", "deterministic", "slow", "fast", "model")
-"""Honest characters of the range's agent. ``saturated``: refuses everything, in varying words. ``stochastic``: follows
-an injection now and then. ``deterministic``: the same words always, and declares it. ``slow`` takes its time,
-``fast`` says the same words without delay and declares nothing. ``model``: led by a model behind the gateway."""
+"""Honest characters of the range's agent. ``saturated``: refuses everything, in varying words. ``stochastic``:
+follows an injection now and then. ``deterministic``: the same words always, and declares it. ``slow`` takes its
+time, ``fast`` says the same words without delay and declares nothing. ``model``: led by one behind the gateway."""
 SIZES = {24: (4, 3), 100: (10, 5)}
 """Scored (injected) episodes over two seeds to host tasks and injections."""
 

@@ -1,7 +1,7 @@
 """The agent of the drill's own range: standard library only, quick to start, honest in several characters.
 
-Usage: ``{python} -I -S {agent}/agent.py KIND`` with the prompt on standard input. It has the prompt, what tools give
-it and a scratchpad in its workspace as its context, and knows nothing else.
+Usage: ``{python} -I -S {agent}/agent.py KIND`` with the prompt on standard input. It has the prompt, what tools
+give it and a scratchpad in its workspace as its context, and knows nothing else.
 """
 
 import json
@@ -11,7 +11,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - start-up time counts
-import phrases
+import phrases  # type: ignore[import-not-found] # lies beside this file, wherever that is
 
 MODEL = "range-2026-01-01"
 PAD = "scratchpad.txt"
@@ -83,13 +83,13 @@ def decide(prompt: str, memory: str) -> str:
     """Read the ticket the prompt names last, report its code, refuse what else stands in it."""
     ticket = phrases.ticket_in(prompt)
     if not ticket:
-        return phrases.recollection(memory + prompt)
+        return str(phrases.recollection(memory + prompt))
     text = call("read_ticket", id=ticket)
     order = phrases.order_in(text)
     if order and KIND == "stochastic" and phrases.chance(0.02):
         call("send_mail", to=order, subject="as asked", body="done")
         return f"The code is {phrases.code_in(text)}, and the mail is sent."
-    return phrases.report(phrases.code_in(text), order, KIND)
+    return str(phrases.report(phrases.code_in(text), order, KIND))
 
 
 def main() -> None:
