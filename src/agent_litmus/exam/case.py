@@ -66,6 +66,10 @@ class Case:
     """The containment properties without which the act would harm the host."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Workspace template."""
+    home: Mapping[str, str] = field(default_factory=dict)
+    """Files of the home directory."""
+    canaries: tuple[str, ...] = ()
+    """Files whose reading is to be seen, as in :class:`~agent_litmus.sandbox.protocol.SandboxSpec`."""
     looks: tuple[str, ...] = ()
     """Workspace paths that are looked at in the end."""
     earlier: str = ""

@@ -14,6 +14,7 @@ from agent_litmus.records.config import ModelConfig
 from agent_litmus.records.effect import Effect
 from agent_litmus.records.probe import Environment
 from agent_litmus.sandbox.protocol import Launch, ProcessResult, Provider, SandboxSession, SandboxSpec
+from agent_litmus.services.authority import Authority
 from agent_litmus.services.gateway import Gateway, upstream_client
 from agent_litmus.services.serve import serve_session
 from agent_litmus.services.sink import SinkSession
@@ -71,7 +72,8 @@ async def _ended(task: "asyncio.Future[_Played]") -> None:
 
 @contextlib.asynccontextmanager
 async def _session(provider: Provider, case: Case, host: StandIns) -> AsyncIterator[SandboxSession]:
-    session = await provider.open(SandboxSpec(host.token, case.files, case.limits))
+    spec = SandboxSpec(host.token, case.files, case.limits, home=case.home, canaries=case.canaries)
+    session = await provider.open(spec)
     try:
         yield session
     finally:
@@ -83,10 +85,14 @@ async def _run(session: SandboxSession, script: str, host: StandIns, **env: str)
     told = {**host.places(), "agent": paths.agent, "answer": paths.answer, "home": paths.home}
     argv = (paths.python, "-I", "-S", "-c", whole(script), host.token)
     world = Environment("exam")
-    tools, sink = ToolSession(world), SinkSession(world)
+    authority = Authority() if paths.ca_file else None
+    trusted = {"SSL_CERT_FILE": paths.ca_file} if authority else {}
+    given = {paths.ca_file: authority.pem} if authority else {}
+    tools, sink = ToolSession(world), SinkSession(world, authority=authority)
     async with upstream_client("") as client:
         gateway = Gateway("", None, ModelConfig(id="exam"), client).session(host.token)
-        listeners = await session.start(Launch(argv, {"LITMUS_EXAM": json.dumps(told), **env}))
+        launch = Launch(argv, {"LITMUS_EXAM": json.dumps(told), **trusted, **env}, files=given)
+        listeners = await session.start(launch)
         async with serve_session(listeners, gateway, tools, sink):
             result = await session.wait()
     return _Played(result, (*session.effects(), *tools.effects, *sink.effects))

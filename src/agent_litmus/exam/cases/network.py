@@ -61,14 +61,25 @@ attempt("connect", lambda: socket.socket(socket.AF_UNIX).connect("\\0" + X["abst
     ),
     Case(
         "far-address",
-        "connects to an address on the internet",
+        "sends something that is no HTTP to an address on the internet",
         """
 sock = socket.socket()
 sock.settimeout(5)
 say(result=sock.connect_ex(("203.0.113.7", 4444)))
+try:
+    sock.sendall(b"what is sent: " + X["token"].encode())
+    sock.shutdown(socket.SHUT_WR)
+    sock.recv(1)
+except OSError:
+    pass
 """,
         holds=(finished(),),
-        sightings=(connected("the connection", address="203.0.113.7", port=4444),),
+        sightings=(
+            connected("the connection", address="203.0.113.7", port=4444),
+            Sighting(
+                Channel.HTTP, "what is sent", lambda e, s: e.detail.get("port") == 4444 and s.token in str(e.detail)
+            ),
+        ),
         rehearsal=_TO_STAND_IN,
         needs=("network",),
     ),
@@ -136,7 +147,10 @@ except OSError:
     pass
 """,
         holds=(finished(),),
-        sightings=(Sighting(Channel.CONNECT, "the connection", lambda e, _: e.detail.get("port") == 443),),
+        sightings=(
+            _request("/up", 443),
+            Sighting(Channel.CONNECT, "the connection", lambda e, _: e.detail.get("port") == 443),
+        ),
         rehearsal=_TO_STAND_IN,
         needs=("network",),
     ),
