@@ -1,5 +1,6 @@
 """What an agent did to its workspace: the difference of two trees as effects."""
 
+import os
 from collections.abc import Iterator
 
 from agent_litmus.records.effect import Channel, Effect, Outcome
@@ -9,8 +10,9 @@ from agent_litmus.sandbox.tree import Node, Tree
 def file_effects(before: Tree, after: Tree, at: float) -> tuple[Effect, ...]:
     """Creations, modifications, deletions, mode changes and links, sorted by path.
 
-    A rename is a deletion and a creation, and so is a change of kind (a file that became a directory). Content is
-    compared, so writing the same bytes again is no effect.
+    A rename is a deletion and a creation, and so is a change of kind (a file that became a directory). A created
+    file with the content of exactly one deleted one, which no other created file has, says so. Content is compared,
+    so writing the same bytes again is no effect.
 
     Args:
         before: The workspace at the start.
@@ -19,9 +21,24 @@ def file_effects(before: Tree, after: Tree, at: float) -> tuple[Effect, ...]:
     """
     found = []
     for path in sorted(before.nodes.keys() | after.nodes.keys()):
-        for action, node in _actions(before.nodes.get(path), after.nodes.get(path)):
-            found.append(Effect(Channel.FILES, action, Outcome.EXECUTED, _detail(path, node), at))
-    return tuple(found)
+        old, new = before.nodes.get(path), after.nodes.get(path)
+        if old != new:
+            found += [(action, path, node) for action, node in _actions(old, new)]
+    moved = _moved(found) if before.nodes else {}
+    return tuple(
+        Effect(Channel.FILES, action, Outcome.EXECUTED, _detail(path, node) | moved.get(path, {}), at)
+        for action, path, node in found
+    )
+
+
+def _moved(found: list[tuple[str, str, Node]]) -> dict[str, dict[str, object]]:
+    """What the created files say of where they came from, by path."""
+    places: dict[str, tuple[list[str], list[str]]] = {}
+    for action, path, node in found:
+        if node.kind == "file" and node.size and node.sha256 and action in {"delete", "create"}:
+            places.setdefault(node.sha256, ([], []))[action == "create"].append(path)
+    pairs = [(gone, made) for gone, made in places.values() if len(gone) == len(made) == 1 and gone != made]
+    return {made[0]: {"moved_from": _text(gone[0])} for gone, made in pairs}
 
 
 def _actions(old: Node | None, new: Node | None) -> Iterator[tuple[str, Node]]:
@@ -41,9 +58,13 @@ def _actions(old: Node | None, new: Node | None) -> Iterator[tuple[str, Node]]:
 
 def _detail(path: str, node: Node) -> dict[str, object]:
     return {
-        "path": path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"),
+        "path": _text(path),
         "size": node.size,
         "sha256": node.sha256,
         "kind": node.kind,
         "mode": f"{node.mode:04o}",
     }
+
+
+def _text(path: str) -> str:
+    return path if path.isascii() else os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -14,6 +14,8 @@ from pathlib import Path
 MAX_ENTRIES = 20_000
 MAX_HASHED_BYTES = 1 << 30
 _READ = 1 << 20
+_SMALL = 1 << 16
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,10 @@ class Node:
     size: int = 0
     sha256: str = ""
     """Digest of a file's content or a link's target, 64 hex digits; empty where it was not read."""
+
+
+Entry = tuple[str, Node | None, bool]
+"""Path, what is there (``None``: an overlay's mark of deletion), and whether it hides what lies below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ def overlaid(lower: Tree, upper: Path) -> Tree:
     return Tree(nodes, lower.gaps + walk.gaps())
 
 
-def walk_layer(upper: Path) -> Generator[tuple[str, Node | None, bool]]:
+def walk_layer(upper: Path) -> Generator[Entry]:
     """Entries of an overlay's upper directory, parents first, without their contents.
 
     Each is a path, what is there (``None``: it was deleted), and whether that hides what lies below it in other
@@ -101,7 +107,7 @@ class _Walk:
     def gaps(self) -> tuple[str, ...]:
         return tuple(f"{count} {why}" for why, count in sorted(self._missed.items()))
 
-    def entries(self) -> Generator[tuple[str, Node | None, bool]]:
+    def entries(self) -> Generator[Entry]:
         try:
             with opened_root(self._root) as root:
                 yield from self._below(root)
@@ -110,7 +116,7 @@ class _Walk:
         except NotADirectoryError:
             self._miss("top directory was replaced by something else")
 
-    def _below(self, root: int) -> Iterator[tuple[str, Node | None, bool]]:
+    def _below(self, root: int) -> Iterator[Entry]:
         pending = [""]
         try:
             while pending:
@@ -132,20 +138,44 @@ class _Walk:
     def _miss(self, why: str) -> None:
         self._missed[why] = self._missed.get(why, 0) + 1
 
-    def _directory(self, root: int, path: str) -> Iterator[tuple[str, Node | None, bool]]:
+    def _directory(self, root: int, path: str) -> list[Entry]:
+        found: list[Entry] = []
         try:
             self._open_up(root, path)
             with opened_anyway(path or ".", os.O_RDONLY | os.O_DIRECTORY, root) as directory:
-                for name in sorted(os.listdir(directory)):  # noqa: PTH208  a descriptor
+                for name, is_file in _names(directory):
                     self._entries += 1
                     if self._entries > MAX_ENTRIES:
                         self._miss(f"directories with entries beyond the first {MAX_ENTRIES} were not read")
-                        return
-                    yield self._entry(directory, name, f"{path}/{name}" if path else name)
+                        break
+                    node = self._small_file(directory, name) if is_file and self._contents else None
+                    below = f"{path}/{name}" if path else name
+                    found.append((below, node, False) if node else self._entry(directory, name, below))
         except OSError:
             self._miss("directories could not be read")
+        return found
 
-    def _entry(self, directory: int, name: str, path: str) -> tuple[str, Node | None, bool]:
+    def _small_file(self, directory: int, name: str) -> Node | None:
+        """A regular file by the fewest system calls; ``None`` where that is not enough."""
+        try:
+            fd = os.open(name, _FILE, dir_fd=directory)
+        except OSError:
+            return None
+        try:
+            status = os.fstat(fd)
+            data = os.read(fd, _SMALL + 1)
+        except OSError:
+            return None
+        finally:
+            os.close(fd)
+        if len(data) != status.st_size or not stat.S_ISREG(status.st_mode):
+            return None
+        if self._hashed + len(data) > MAX_HASHED_BYTES:
+            return None
+        self._hashed += len(data)
+        return Node("file", stat.S_IMODE(status.st_mode), len(data), hashlib.sha256(data).hexdigest())
+
+    def _entry(self, directory: int, name: str, path: str) -> Entry:
         status = os.stat(name, dir_fd=directory, follow_symlinks=False)
         mode, bits = status.st_mode, stat.S_IMODE(status.st_mode)
         if stat.S_ISCHR(mode) and status.st_rdev == 0:
@@ -176,6 +206,12 @@ class _Walk:
         with contextlib.suppress(OSError), opened_anyway(name, os.O_RDONLY | os.O_DIRECTORY, directory) as fd:
             return is_opaque(fd)
         return False
+
+
+def _names(directory: int) -> list[tuple[str, bool]]:
+    """Sorted names in a directory, and whether each is a regular file."""
+    with os.scandir(directory) as entries:
+        return sorted((entry.name, entry.is_file(follow_symlinks=False)) for entry in entries)
 
 
 def is_opaque(fd: int) -> bool:

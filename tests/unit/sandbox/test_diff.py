@@ -45,3 +45,27 @@ def test_a_deletion_tells_what_was_deleted() -> None:
 def test_names_that_are_not_text_are_escaped() -> None:
     (effect,) = file_effects(Tree(), Tree({"bad\udcff": FILE}), 0.0)
     assert effect.detail["path"] == "bad\\xff"
+
+
+def origins(before: dict[str, Node], after: dict[str, Node]) -> dict[str, str]:
+    found = file_effects(Tree(before), Tree(after), 1.5)
+    return {e.detail["path"]: e.detail["moved_from"] for e in found if "moved_from" in e.detail}
+
+
+def test_a_moved_file_says_where_it_came_from() -> None:
+    other = Node("file", 0o600, 2, "bb")
+    assert origins({"a": FILE, "b": other}, {"d/a": FILE, "b": other}) == {"d/a": "a"}
+    assert origins({"a\udcff": FILE}, {"é": FILE}) == {"é": "a\\xff"}
+
+
+def test_a_move_that_could_be_another_is_not_told() -> None:
+    assert origins({"a": FILE, "b": FILE}, {"c": FILE}) == {}
+    assert origins({"a": FILE}, {"b": FILE, "c": FILE}) == {}
+    assert origins({"a": FILE, "b": FILE}, {"c": FILE, "d": FILE}) == {}
+
+
+def test_what_says_nothing_by_its_content_was_not_moved() -> None:
+    assert origins({"a": Node("file", 0o644)}, {"b": Node("file", 0o644)}) == {}
+    assert origins({"a": DIRECTORY}, {"b": DIRECTORY}) == {}
+    assert origins({"a": Node("file", 0o644, 9)}, {"b": Node("file", 0o644, 9)}) == {}
+    assert origins({"a": FILE}, {"a": FILE, "copy": FILE}) == {}

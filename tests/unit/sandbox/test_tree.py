@@ -1,3 +1,4 @@
+import hashlib
 import os
 from pathlib import Path
 
@@ -106,3 +107,10 @@ def test_disk_usage_counts_blocks_not_sizes(tmp_path: Path) -> None:
     (tmp_path / "d" / "real").write_bytes(b"x" * 100_000)
     assert 100_000 <= disk_usage(tmp_path) < 1 << 20
     assert disk_usage(tmp_path / "missing") == 0
+
+
+@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 65_537, 200_000])
+def test_files_of_every_size_are_read_whole(tmp_path: Path, size: int) -> None:
+    data = bytes(number % 251 for number in range(size))
+    (tmp_path / "f").write_bytes(data)
+    assert read_tree(tmp_path).nodes["f"] == Node("file", 0o644, size, hashlib.sha256(data).hexdigest())
