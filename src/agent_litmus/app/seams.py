@@ -11,6 +11,7 @@ from typing import TypeVar
 from agent_litmus.app.judge import Measured
 from agent_litmus.app.world import Prepared, prepare
 from agent_litmus.records.config import Config
+from agent_litmus.records.history import HistoryFacts
 from agent_litmus.records.report import Report
 from agent_litmus.run.context import RunContext
 from agent_litmus.run.engine import SessionRunner
@@ -35,6 +36,8 @@ class Seams:
     """What the sessions share: provider, target, gateway; before the first session."""
     runner: Callable[[SessionRunner], SessionRunner] = untouched
     """What runs one session and gives its record."""
+    history: Callable[[HistoryFacts], HistoryFacts] = untouched
+    """What earlier runs left; a drill's runs have a history of their own, made of the drill's earlier runs."""
     measured: Callable[[Measured], Measured] = untouched
     """What was measured; before it is judged."""
     report: Callable[[Report], Report] = untouched
