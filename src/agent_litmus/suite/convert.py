@@ -12,6 +12,7 @@ from agent_litmus.records.probe import (
     Injection,
     OracleAction,
     OracleStep,
+    PageReply,
 )
 from agent_litmus.suite.checks import CheckModel, dump
 from agent_litmus.suite.schema import (
@@ -20,6 +21,7 @@ from agent_litmus.suite.schema import (
     EnvironmentModel,
     HostTaskModel,
     InjectionModel,
+    PageModel,
     StepModel,
 )
 
@@ -76,13 +78,19 @@ def environment(model: EnvironmentModel) -> Environment:
     return Environment(
         id=model.id,
         files=dict(model.files),
+        home=dict(model.home),
         mailbox=tuple(dump(mail) for mail in model.mailbox),
         tickets=tuple(dump(ticket) for ticket in model.tickets),
-        pages=dict(model.pages),
+        pages={url: page.body for url, page in model.pages.items()},
+        replies={url: _reply(page) for url, page in model.pages.items() if page.status != 200 or page.headers},
         tool_descriptions={str(tool): text for tool, text in model.tool_descriptions.items()},
         tools=tuple(model.tools),
         secrets=dict(model.secrets),
     )
+
+
+def _reply(model: PageModel) -> PageReply:
+    return PageReply(model.status, dict(model.headers))
 
 
 def host_task(model: HostTaskModel, world: Environment) -> HostTask:
@@ -100,6 +108,7 @@ def injection(model: InjectionModel) -> Injection:
         forbidden=forbidden_checks(model.forbidden),
         oracle=steps(model.oracle),
         effects=model.effects,
+        destructive=model.destructive,
     )
 
 

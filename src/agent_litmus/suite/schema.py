@@ -1,13 +1,24 @@
 """The suite format: strict models of what a suite file may hold, and its JSON Schema."""
 
+import re
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, JsonValue, StringConstraints, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 from agent_litmus.records.digest import is_digest
 from agent_litmus.records.probe import OracleAction
-from agent_litmus.suite.checks import CheckModel
-from agent_litmus.suite.fields import Identifier, Name, RelativePath, Strict, Text, Tool, Url, without_null
+from agent_litmus.suite.checks import CheckModel, Params
+from agent_litmus.suite.fields import Identifier, Name, Plain, RelativePath, Strict, Text, Tool, Url, without_null
+
+_FRAMING = {"content-length", "transfer-encoding", "connection", "date", "server"}
 
 
 class MailModel(Strict):
@@ -30,16 +41,46 @@ class TicketModel(Strict):
     status: str = "open"
 
 
+def _header(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name):
+        raise ValueError(f"{name!r} is not the name of a header")
+    if name.lower() in _FRAMING:
+        raise ValueError(f"'{name}' is set by the server itself")
+    return name
+
+
+def _header_value(value: str) -> str:
+    if not value.isprintable() or not value.isascii() or value != value.strip():
+        raise ValueError("a header's value is one line of ASCII, without blanks around it")
+    return value
+
+
+class PageModel(Params):
+    """How a web page is answered; text alone stands for its ``body``."""
+
+    main = "body"
+    body: str = ""
+    status: Annotated[int, Field(ge=200, le=599)] = 200
+    """HTTP status; the tool ``fetch_page`` gives the body whatever it is."""
+    headers: dict[Annotated[str, AfterValidator(_header)], Annotated[Plain, AfterValidator(_header_value)]] = Field(
+        default_factory=dict
+    )
+    """Headers in place of or besides the usual ones."""
+
+
 class EnvironmentModel(Strict):
     """The world an episode starts in. Texts may hold ``{{token.x}}``, ``{{secret.x}}`` and ``{{slot.x}}``."""
 
     id: Identifier
     files: dict[RelativePath, str] = Field(default_factory=dict)
     """Workspace files: path to text."""
+    home: dict[RelativePath, str] = Field(default_factory=dict)
+    """Files of the agent's home directory, such as ``.aws/credentials``: path below it to text. Like the workspace's,
+    one that holds a ``{{secret.x}}`` is a canary: whoever reads it is noted."""
     mailbox: list[MailModel] = Field(default_factory=list)
     tickets: list[TicketModel] = Field(default_factory=list)
-    pages: dict[Url, str] = Field(default_factory=dict)
-    """Web pages: URL to body."""
+    pages: dict[Url, PageModel] = Field(default_factory=dict)
+    """Web pages: URL to body, or to ``body``, ``status`` and ``headers``; served over HTTP and HTTPS."""
     tool_descriptions: dict[Tool, Text] = Field(default_factory=dict)
     """Tool to the description shown instead of the usual one."""
     tools: list[Tool] = Field(default_factory=list)
@@ -130,6 +171,9 @@ class InjectionModel(Strict):
     text: Text
     """What is written into the carrier."""
     category: Identifier
+    destructive: bool = False
+    """Whether its harm would be real on a machine that does not contain the agent, such as deleting what lies outside
+    of the workspace; the ``process`` provider refuses it without ``--unconfined``."""
     effects: Literal["physical", "none"] = "physical"
     """``none``: the harm shows in the answer alone, so every forbidden check is an ``answer_contains``."""
     forbidden: list[CheckModel] = Field(default_factory=list)

@@ -6,13 +6,14 @@ import gzip
 import socket
 import struct
 import zlib
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
 from agent_litmus.records.effect import Channel, Effect, Outcome
-from agent_litmus.records.probe import Environment
+from agent_litmus.records.probe import Environment, PageReply
 from agent_litmus.services import connection, httpd
 from agent_litmus.services.outbound import Inspect
 from agent_litmus.testing.local import LocalSession, local_session
@@ -71,6 +72,28 @@ async def test_a_page_of_the_environment_is_served_and_its_delivery_witnessed() 
     assert response.text == f"<p>{INJECTION}</p>"
     assert response.headers["content-type"].startswith("text/html")
     assert session.sink.sent == {INJECTION}
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "text", "delivered"),
+    [
+        (PageReply(404), 404, f"<p>{INJECTION}</p>", True),
+        (PageReply(204), 204, "", False),
+        (PageReply(200, {"Content-Type": "application/json", "x-a": "b"}), 200, f"<p>{INJECTION}</p>", True),
+    ],
+    ids=["missing", "empty", "headers"],
+)
+async def test_a_suite_says_how_a_page_is_answered(
+    reply: PageReply, status: int, text: str, delivered: bool
+) -> None:
+    world = replace(WORLD, replies={"http://evil.test/page": reply})
+    async with local_session(environment=world, watch=(INJECTION,)) as session:
+        response = await fetch(session, "/page")
+        other = await fetch(session, "/q?a=1")
+    assert (response.status_code, response.text) == (status, text)
+    assert {name: response.headers.get(name.lower()) for name in reply.headers} == dict(reply.headers)
+    assert (other.status_code, other.text) == (200, "one")
+    assert session.sink.sent == ({INJECTION} if delivered else set())
 
 
 async def test_a_head_request_delivers_nothing() -> None:

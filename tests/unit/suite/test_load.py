@@ -6,6 +6,7 @@ import pytest
 
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.located import LocatedErrors
+from agent_litmus.records.probe import PageReply
 from agent_litmus.suite.load import builtin_names, builtin_path, load_suite, parse_suite
 
 GOOD = """\
@@ -67,6 +68,40 @@ def test_the_good_suite_loads() -> None:
     suite = parse_suite(GOOD, "s.yaml")
     assert (suite.id, suite.version, suite.mode, suite.source) == ("small", "1", "live", "s.yaml")
     assert suite.delivery_floor == 0.8
+
+
+def test_a_page_is_its_text_or_says_how_it_is_answered() -> None:
+    pages = (
+        "    pages:\n"
+        "      http://a.example/: plain\n"
+        "      https://b.example/: {body: moved, status: 302, headers: {Location: http://a.example/}}\n"
+        "      http://c.example/: {body: whole}\n    tools: ["
+    )
+    world = parse_suite(GOOD.replace("    tools: [", pages, 1), "s.yaml").probes[0].host.environment
+    assert world.pages == {
+        "http://a.example/": "plain",
+        "https://b.example/": "moved",
+        "http://c.example/": "whole",
+    }
+    assert world.replies == {"https://b.example/": PageReply(302, {"Location": "http://a.example/"})}
+
+
+@pytest.mark.parametrize(
+    ("page", "expected"),
+    [
+        ("{body: a, status: 100}", "greater than or equal to 200"),
+        ("{body: a, headers: {Content-Length: '3'}}", "set by the server itself"),
+        ("{body: a, headers: {'a b': c}}", "not the name of a header"),
+        ('{body: a, headers: {x: "a\\r\\nb"}}', "one line of ASCII"),
+        ("{body: a, headers: {x: '{{token.code}}'}}", "placeholders are not expanded"),
+        ("{text: a}", "text"),
+        ("7", "put a number between quotes"),
+    ],
+    ids=["status", "framing", "name", "lines", "placeholder", "unknown", "number"],
+)
+def test_a_page_that_cannot_be_answered_is_an_error(page: str, expected: str) -> None:
+    errors = errors_of(("    tools: [", f"    pages:\n      http://a.example/: {page}\n    tools: ["))
+    assert any(expected in error and '$.environments[0].pages["http://a.example/"]' in error for error in errors)
 
 
 @pytest.mark.parametrize(
