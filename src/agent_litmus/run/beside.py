@@ -58,19 +58,22 @@ class Beside:
         self._due = [int((number + 0.5) * total / calls) for number in range(calls)]
         self._begun = len(self._calls)
 
-    async def calibrate(self, finished: int) -> None:
-        """Make every calibration call that is due once ``finished`` sessions are.
+    async def calibrate(self, finished: Callable[[], int]) -> None:
+        """Make every calibration call that is due once ``finished()`` sessions are.
 
         A worker makes it in the place of a session, so that it meets the model at the run's own concurrency.
 
         Raises:
             LitmusJournalError: It could not be written.
         """
-        while self._calibrator is not None and self._begun < len(self._due) and self._due[self._begun] <= finished:
+        while self._calibrator is not None and self._is_due(finished()):
             self._begun += 1
-            call = await self._calibrator.call(finished)
+            call = await self._calibrator.call(finished())
             await anyio.to_thread.run_sync(self._journal.append_calibration, call)
             self._calls.append(call)
+
+    def _is_due(self, finished: int) -> bool:
+        return self._begun < len(self._due) and self._due[self._begun] <= finished
 
     async def ask(
         self,

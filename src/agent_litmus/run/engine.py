@@ -88,7 +88,10 @@ def _journalled(journal: Journal, plan: Plan) -> dict[EpisodeKey, SessionRecord]
 
 
 async def _work(work: _Shared, number: int) -> None:
-    await work.beside.calibrate(len(work.done))
+    def finished() -> int:
+        return len(work.done)
+
+    await work.beside.calibrate(finished)
     for planned in work.todo:
         probe = work.probes[planned.key.probe, planned.key.condition]
         started = time.monotonic() - work.begun
@@ -97,7 +100,7 @@ async def _work(work: _Shared, number: int) -> None:
         await anyio.to_thread.run_sync(work.journal.append, record, pair)
         work.done[record.key] = record
         work.progress(record)
-        await work.beside.calibrate(len(work.done))
+        await work.beside.calibrate(finished)
 
 
 def _first(group: ExceptionGroup[Exception]) -> Exception:

@@ -182,3 +182,36 @@ def test_a_requests_text_holds_all_messages_and_earlier_tool_calls() -> None:
     lines = request_text({"messages": messages}).split("\n")
     assert (lines[0], lines[1], lines[3]) == ("s", "u", "result")
     assert json.loads(lines[2]) == CALL
+
+
+USAGE = {"prompt_tokens": 11, "completion_tokens": 3, "total_tokens": 14}
+
+
+def test_the_upstreams_own_counts_are_kept_from_whole_answers_and_streams() -> None:
+    streamed, why = read(stream(delta(content="hi"), delta(reason="stop") | {"usage": USAGE}))
+    assert why == ""
+    for completion in (whole(message("hi"), usage=USAGE), streamed):
+        assert (completion.prompt_tokens, completion.completion_tokens, completion.tokens) == (11, 3, 14)
+
+
+def test_a_stream_that_counts_as_it_goes_ends_with_its_largest_figure() -> None:
+    events = [delta(content="a") | {"usage": {"prompt_tokens": 5, "completion_tokens": n}} for n in (1, 2)]
+    streamed, _ = read(stream(*events, delta(reason="stop") | {"usage": None}))
+    assert (streamed.prompt_tokens, streamed.completion_tokens) == (5, 2)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        [],
+        {},
+        {"prompt_tokens": "9"},
+        {"prompt_tokens": True},
+        {"prompt_tokens": -1},
+        {"prompt_tokens": 2**53},
+    ],
+    ids=["null", "list", "empty", "text", "bool", "negative", "too-large"],
+)
+def test_what_is_no_count_is_not_said(usage: Any) -> None:
+    assert whole(message("hi"), usage=usage).prompt_tokens is None
