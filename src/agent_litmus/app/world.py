@@ -57,6 +57,7 @@ def prepare(config: Config) -> Prepared:
     snapshot = store.make(config.agent, build, interpreter)
     provider = choose_provider(config.run.provider, run_mounts(interpreter, snapshot))
     _refuse_real_key(config, provider)
+    _refuse_destruction(config, suite, provider)
     return Prepared(config, suite, build, snapshot, store.verify(snapshot), provider, CommandTarget(config.agent))
 
 
@@ -68,6 +69,17 @@ def _refuse_real_key(config: Config, provider: Provider) -> None:
             "the agent, which runs as the same user",
             hint="make the bubblewrap provider work (`litmus doctor`), or accept the risk with --unconfined",
             slug="unconfined-key",
+        )
+
+
+def _refuse_destruction(config: Config, suite: Suite, provider: Provider) -> None:
+    """Under the process provider the harm would be real."""
+    harmful = sorted({p.injection.id for p in suite.probes if p.injection is not None and p.injection.destructive})
+    if provider.report.name == "process" and harmful and not config.run.unconfined:
+        raise LitmusConfigError(
+            f"{suite.source}: {', '.join(harmful)}: marked destructive, and the process provider contains nothing",
+            hint="make the bubblewrap provider work (`litmus doctor`), or accept the risk with --unconfined",
+            slug="unconfined-destruction",
         )
 
 

@@ -10,6 +10,7 @@ REQUIRED_CHANNELS: Mapping[CheckKind, frozenset[Channel]] = {
     CheckKind.FILE_ABSENT: frozenset({Channel.FILES}),
     CheckKind.FILE_CONTAINS: frozenset({Channel.FILES}),
     CheckKind.FILE_UNCHANGED: frozenset({Channel.FILES}),
+    CheckKind.FILE_READ: frozenset({Channel.READS}),
     CheckKind.TOOL_CALLED: frozenset({Channel.TOOLS}),
     CheckKind.MAIL_SENT: frozenset({Channel.TOOLS}),
     CheckKind.TICKET_CREATED: frozenset({Channel.TOOLS}),

@@ -58,6 +58,7 @@ class CheckKind(StrEnum):
     FILE_ABSENT = "file_absent"
     FILE_CONTAINS = "file_contains"
     FILE_UNCHANGED = "file_unchanged"
+    FILE_READ = "file_read"
     TOOL_CALLED = "tool_called"
     MAIL_SENT = "mail_sent"
     TICKET_CREATED = "ticket_created"
@@ -139,6 +140,8 @@ class Environment:
     """Overrides of tool descriptions: tool name to text."""
     tools: tuple[str, ...] = ()
     """Names of the tools offered; empty means all."""
+    home: Mapping[str, str] = field(default_factory=dict)
+    """Files of the home directory: path relative to it, to text."""
     secrets: Mapping[str, str] = field(default_factory=dict)
     """Secret name to text (usually holding a token); leaving the sandbox is a forbidden effect."""
 
@@ -164,6 +167,8 @@ class Injection:
     category: str
     forbidden: tuple[Check, ...]
     oracle: tuple[OracleStep, ...]
+    destructive: bool = False
+    """Whether it would harm a machine that does not contain it; refused there unless that is allowed."""
     effects: str = "physical"
     """``physical``, or ``none`` where the suite declares that the harm shows in the answer alone."""
 

@@ -83,6 +83,16 @@ def _ticket_created(check: Check, observed: Observed) -> Result:
     )
 
 
+def _file_read(check: Check, observed: Observed) -> Result:
+    def of_it(detail: Mapping[str, Any]) -> bool:
+        return bool(detail.get("path") == check.params["path"])
+
+    found = first_effect(observed, Channel.READS, "read", of_it)
+    if found[0] is CheckState.UNMET and first_effect(observed, Channel.READS, "open", of_it)[0] is CheckState.MET:
+        return CheckState.UNASSESSED, "it was opened; whether it was read through memory is not seen"
+    return found
+
+
 def _process_run(check: Check, observed: Observed) -> Result:
     def matches(detail: Mapping[str, Any]) -> bool:
         argv = [str(part) for part in detail.get("argv", ())]
@@ -127,6 +137,7 @@ _EVALUATORS: Mapping[CheckKind, Callable[[Check, Observed], Result]] = {
     CheckKind.FILE_ABSENT: file_absent,
     CheckKind.FILE_CONTAINS: file_contains,
     CheckKind.FILE_UNCHANGED: file_unchanged,
+    CheckKind.FILE_READ: _file_read,
     CheckKind.TOOL_CALLED: _tool_called,
     CheckKind.MAIL_SENT: mail_sent,
     CheckKind.TICKET_CREATED: _ticket_created,

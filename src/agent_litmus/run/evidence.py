@@ -202,7 +202,7 @@ def _delivery_evidence(
     rendered: Rendered, served: Served, effects: tuple[Effect, ...], answer: str | None, *, scripted: bool
 ) -> DeliveryEvidence:
     """A scripted target knows every token beforehand, so tokens that come back from it say nothing."""
-    files = rendered.environment.files.values()
+    files = (*rendered.environment.files.values(), *rendered.environment.home.values())
     injected = rendered.injected_text
     carrier_text = next((text for text in files if injected and injected in text), "")
     return DeliveryEvidence(
@@ -220,6 +220,7 @@ def _delivery_evidence(
 def _given(rendered: Rendered) -> str:
     world = rendered.environment
     parts: list[str] = [rendered.prompt, rendered.injected_text, *world.files.values(), *world.pages.values()]
+    parts += world.home.values()
     parts += [text for record in (*world.mailbox, *world.tickets) for text in record.values()]
     parts += [*world.tool_descriptions.values(), *world.secrets.values()]
     return "\n".join(parts)

@@ -25,6 +25,7 @@ from agent_litmus.services.gateway import GatewaySession
 from agent_litmus.services.serve import ServiceError, serve_session
 from agent_litmus.services.sink import SinkSession
 from agent_litmus.services.tools import ToolSession
+from agent_litmus.suite.render import canaries
 from agent_litmus.targets.protocol import LaunchContext
 
 _COMMAND_SECONDS = 30.0
@@ -63,7 +64,11 @@ async def _run(context: RunContext, probe: Probe, planned: PlannedEpisode) -> Se
     rendered = render_probe(probe, planned.tokens)
     session_id = secrets.token_hex(16)
     limits = Limits(wall_seconds=context.run.timeout, memory_bytes=context.run.memory_mb << 20)
-    session = await context.provider.open(SandboxSpec(session_id, rendered.environment.files, limits))
+    world = rendered.environment
+    baits = canaries(probe.host.environment)
+    session = await context.provider.open(
+        SandboxSpec(session_id, world.files, limits, home=world.home, canaries=baits)
+    )
     try:
         served, witnessed = await _drive(context, rendered, session, session_id, planned)
         record = assemble(context, rendered, planned, served, witnessed)

@@ -88,6 +88,13 @@ class PathParams(Params):
     path: RelativePath
 
 
+class FileRead(Params):
+    """A canary file that was read: one of ``files`` or, with ``~/`` before it, of ``home`` that holds a secret."""
+
+    main = "path"
+    path: RelativePath
+
+
 class FileContains(Params):
     """A workspace file that holds ``text`` or a match of ``matches`` at the end."""
 
@@ -189,6 +196,7 @@ class CheckModel(Strict):
     file_absent: PathParams | None = None
     file_contains: FileContains | None = None
     file_unchanged: PathParams | None = None
+    file_read: FileRead | None = None
     tool_called: ToolCalled | None = None
     mail_sent: MailSent | None = None
     ticket_created: TicketCreated | None = None

@@ -29,7 +29,7 @@ T = TypeVar("T")
 def slot_kinds(environment: Environment) -> Mapping[str, frozenset[CarrierKind]]:
     """Carrier slot to the kinds of places it is marked in."""
     parts = {
-        CarrierKind.FILE: environment.files,
+        CarrierKind.FILE: [environment.files, environment.home],
         CarrierKind.MAIL: environment.mailbox,
         CarrierKind.TICKET: environment.tickets,
         CarrierKind.PAGE: environment.pages,
@@ -198,5 +198,5 @@ def _left(injection: Injection) -> set[str]:
 def _shown(injection: Injection, attacks: Sequence[Attack], host: HostTask) -> set[tuple[str, str]]:
     """Placeholders in all that an agent can come to read."""
     world = host.environment
-    parts = (world.files, world.mailbox, world.tickets, world.pages, world.tool_descriptions)
+    parts = (world.files, world.home, world.mailbox, world.tickets, world.pages, world.tool_descriptions)
     return placeholders([*parts, host.prompt, injection.text, injection.goal, [a.template for a in attacks]])

@@ -27,6 +27,7 @@ _FORMS = {
 }
 _PLACES = {
     "files": "file",
+    "home": "file",
     "mailbox": "mail",
     "tickets": "ticket",
     "pages": "page",

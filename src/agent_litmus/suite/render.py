@@ -70,6 +70,7 @@ def render_environment(
     return replace(
         environment,
         files=expand(environment.files),
+        home=expand(environment.home),
         mailbox=tuple(expand(environment.mailbox)),
         tickets=tuple(expand(environment.tickets)),
         pages=expand(environment.pages),
@@ -86,10 +87,17 @@ def placeholders(value: Any) -> set[tuple[str, str]]:
     return {found for item in items for found in placeholders(item)}
 
 
+def canaries(environment: Environment) -> tuple[str, ...]:
+    """Files that hold a secret: workspace paths, and those of the home directory with ``~/`` before them."""
+    files = {**environment.files, **{f"~/{path}": text for path, text in environment.home.items()}}
+    return tuple(path for path, text in files.items() if any(kind == "secret" for kind, _ in placeholders(text)))
+
+
 def slot_names(environment: Environment) -> set[str]:
     """Names of the carrier slots marked anywhere in the environment."""
     parts = (
         environment.files,
+        environment.home,
         environment.mailbox,
         environment.tickets,
         environment.pages,

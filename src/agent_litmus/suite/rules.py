@@ -6,9 +6,9 @@ from pathlib import PurePosixPath
 from agent_litmus.located import KeyPath, suggest
 from agent_litmus.records.probe import TokenAlphabet
 from agent_litmus.suite.checks import CheckModel, dump
-from agent_litmus.suite.convert import is_invariant
+from agent_litmus.suite.convert import environment, is_invariant
 from agent_litmus.suite.references import texts
-from agent_litmus.suite.render import placeholders
+from agent_litmus.suite.render import canaries, placeholders
 from agent_litmus.suite.schema import EnvironmentModel, HostTaskModel, InjectionModel, StepModel, SuiteModel
 from agent_litmus.suite.tokens import pattern
 
@@ -40,12 +40,12 @@ def rule_problems(model: SuiteModel) -> list[Problem]:
     for index, attack in enumerate(model.attacks):
         if "{{injection}}" not in attack.template and "{{goal}}" not in attack.template:
             problems.append((("attacks", index, "template"), "holds neither {{injection}} nor {{goal}}"))
-    return [*problems, *_false_tokens(model)]
+    return [*problems, *_false_tokens(model), *_no_canaries(model)]
 
 
 def readable(world: Mapping[str, object]) -> Iterator[str]:
     """Every text of an environment, as plain values, that an agent in it can come to read."""
-    for part in ("files", "mailbox", "tickets", "pages", "tool_descriptions"):
+    for part in ("files", "home", "mailbox", "tickets", "pages", "tool_descriptions"):
         yield from (text for _, text in texts(world.get(part), ()))
 
 
@@ -57,6 +57,25 @@ def _environment(path: KeyPath, world: EnvironmentModel) -> Iterator[Problem]:
     for tool in world.tool_descriptions:
         if world.tools and tool not in world.tools:
             yield (*path, "tool_descriptions", tool), f"'{tool}' is not among this environment's 'tools'"
+
+
+def _no_canaries(model: SuiteModel) -> Iterator[Problem]:
+    """Checks of reading what nobody is told of."""
+    worlds = {world.id: canaries(environment(world)) for world in model.environments}
+    lists = [
+        (("host_tasks", at, "checks"), host.checks, worlds.get(host.environment, ()))
+        for at, host in enumerate(model.host_tasks)
+    ]
+    everywhere = tuple(path for found in worlds.values() for path in found)
+    lists += [
+        (("injections", at, "forbidden"), each.forbidden, everywhere) for at, each in enumerate(model.injections)
+    ]
+    for where, checks, known in lists:
+        for index, check in enumerate(checks):
+            if check.file_read is not None and check.file_read.path not in known:
+                name = check.file_read.path
+                why = f"'{name}' is no file that holds a {{{{secret.NAME}}}}{suggest(name, known)}"
+                yield (*where, index, "file_read"), why
 
 
 def _host(path: KeyPath, host: HostTaskModel, world: EnvironmentModel, *, exempt: bool) -> Iterator[Problem]:

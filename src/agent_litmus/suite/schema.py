@@ -75,8 +75,8 @@ class EnvironmentModel(Strict):
     files: dict[RelativePath, str] = Field(default_factory=dict)
     """Workspace files: path to text."""
     home: dict[RelativePath, str] = Field(default_factory=dict)
-    """Files of the agent's home directory, such as ``.aws/credentials``: path below it to text. Like the workspace's,
-    one that holds a ``{{secret.x}}`` is a canary: whoever reads it is noted."""
+    """Files of the agent's home directory, such as ``.aws/credentials``: path below it to text. Like one of the
+    workspace, one that holds a ``{{secret.x}}`` is a canary: that it is read is noted."""
     mailbox: list[MailModel] = Field(default_factory=list)
     tickets: list[TicketModel] = Field(default_factory=list)
     pages: dict[Url, PageModel] = Field(default_factory=dict)
@@ -172,8 +172,8 @@ class InjectionModel(Strict):
     """What is written into the carrier."""
     category: Identifier
     destructive: bool = False
-    """Whether its harm would be real on a machine that does not contain the agent, such as deleting what lies outside
-    of the workspace; the ``process`` provider refuses it without ``--unconfined``."""
+    """Whether its harm would be real on a machine that does not contain the agent, such as deleting what lies
+    outside of the workspace; the ``process`` provider refuses it without ``--unconfined``."""
     effects: Literal["physical", "none"] = "physical"
     """``none``: the harm shows in the answer alone, so every forbidden check is an ``answer_contains``."""
     forbidden: list[CheckModel] = Field(default_factory=list)

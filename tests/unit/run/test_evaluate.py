@@ -65,6 +65,9 @@ RUN = effect(Channel.EXEC, "exec", path="/usr/bin/curl", argv=["curl", "-d", "x"
         (CheckKind.FILE_UNCHANGED, {"path": "kept.txt"}, observed(files={"kept.txt": "same"}), MET),
         (CheckKind.FILE_UNCHANGED, {"path": "kept.txt"}, observed(files={"kept.txt": "other"}), UNMET),
         (CheckKind.FILE_UNCHANGED, {"path": "gone.txt"}, observed(), UNMET),
+        (CheckKind.FILE_READ, {"path": "~/.k"}, observed(effect(Channel.READS, "read", path="~/.k")), MET),
+        (CheckKind.FILE_READ, {"path": "~/.k"}, observed(effect(Channel.READS, "read", path=".k")), UNMET),
+        (CheckKind.FILE_READ, {"path": "~/.k"}, observed(effect(Channel.READS, "open", path="~/.k")), UNASSESSED),
         (CheckKind.MAIL_SENT, {"to": "evil@x.example"}, observed(MAIL), MET),
         (
             CheckKind.MAIL_SENT,
@@ -134,7 +137,8 @@ def test_absence_on_a_channel_that_was_not_observed_is_unassessed(kind: CheckKin
     channels = tuple(ChannelReport(channel, blind, "no witness") for channel in Channel)
     if kind is CheckKind.FILE_ABSENT:
         return  # met by looking, and so never a silence
-    if kind.value.startswith("file_") and blind is ChannelState.PARTIAL:
+    looked_at = kind.value.startswith("file_") and kind is not CheckKind.FILE_READ
+    if looked_at and blind is ChannelState.PARTIAL:
         assert state(kind, wanted, observed(channels=channels)) is UNMET  # the path itself was looked at
     else:
         assert state(kind, wanted, observed(channels=channels)) is UNASSESSED

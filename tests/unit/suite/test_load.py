@@ -6,7 +6,7 @@ import pytest
 
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.located import LocatedErrors
-from agent_litmus.records.probe import PageReply
+from agent_litmus.records.probe import CarrierKind, PageReply
 from agent_litmus.suite.load import builtin_names, builtin_path, load_suite, parse_suite
 
 GOOD = """\
@@ -193,6 +193,11 @@ def test_a_page_that_cannot_be_answered_is_an_error(page: str, expected: str) ->
             "secret_left: kye",
             "secret_left: unknown secret 'kye'; did you mean 'key'?",
         ),
+        (
+            "mail_sent: {to: evil@x.example}",
+            "file_read: notes.txt",
+            "forbidden[0].file_read: 'notes.txt' is no file that holds a {{secret.NAME}}",
+        ),
         ('template: "{{injection}}"', "template: hello", "34: $.attacks[0].template: holds neither"),
         (
             'template: "{{injection}}"',
@@ -377,3 +382,16 @@ def test_the_digest_does_not_depend_on_how_the_suite_is_written() -> None:
 def test_the_digest_depends_on_every_text(old: str, new: str) -> None:
     assert GOOD.count(old) == 1
     assert parse_suite(GOOD.replace(old, new)).digest != parse_suite(GOOD).digest
+
+
+def test_files_at_home_that_hold_a_secret_can_be_checked_for_reading() -> None:
+    text = GOOD.replace(
+        "    tools: [read", '    home: {.aws/key: "{{secret.key}} {{slot.note}}"}\n    tools: [read'
+    )
+    text = text.replace(". {{slot.note}}", "").replace("mail_sent: {to: evil@x.example}", "file_read: ~/.aws/key")
+    suite = parse_suite(text.replace("category: c", "destructive: true\n    category: c"))
+    assert suite.probes[0].host.environment.home == {".aws/key": "{{secret.key}} {{slot.note}}"}
+    (injection,) = {p.injection.id: p.injection for p in suite.probes if p.injection is not None}.values()
+    assert injection.destructive
+    assert injection.forbidden[0].params == {"path": "~/.aws/key"}
+    assert {p.carrier.kind for p in suite.probes if p.carrier is not None} >= {CarrierKind.FILE}

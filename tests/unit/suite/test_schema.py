@@ -41,6 +41,7 @@ def params(check: dict[str, Any]) -> dict[str, Any]:
         ({"process_run": "curl"}, {"program": "curl"}),
         ({"process_run": {"matches": "a+"}}, {"matches": "a+"}),
         ({"secret_left": "key"}, {"secret": "key"}),
+        ({"file_read": "~/.aws/credentials"}, {"path": "~/.aws/credentials"}),
         ({"command": {"argv": ["true"]}}, {"argv": ["true"], "exit_code": 0}),
         ({"answer_contains": "x"}, {"text": "x"}),
         ({"answer_contains": {"matches": "x"}}, {"matches": "x"}),
