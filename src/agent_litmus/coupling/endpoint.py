@@ -65,9 +65,8 @@ def _flaw(receipt: EndpointReceipt) -> str:
 
 
 def _replicas(evidence: RunEvidence) -> str:
-    """The first replica, by name, that answered in a session without having been asked at both ends."""
-    ends = [
-        {r.replica for r in asked or ()} for asked in (evidence.proofs.endpoint_start, evidence.proofs.endpoint_end)
-    ]
+    """The first replica, by name and quoted, that answered in a session without having been asked at both ends."""
+    start, end = evidence.proofs.endpoint_start or (), evidence.proofs.endpoint_end or ()
+    asked = {r.replica for r in start} & {r.replica for r in end}
     seen = {r.replica for s in evidence.sessions if s.proof is not None for r in s.proof.endpoint}
-    return min(seen - (ends[0] & ends[1]), default="")
+    return min((ascii(replica) for replica in seen - asked), default="")

@@ -37,10 +37,8 @@ def stale_report(evidence: RunEvidence) -> Finding:
 
 
 def _of_another_build(evidence: RunEvidence, runs: tuple[PriorRun, ...]) -> Finding | None:
-    hashes = evidence.hashes
     for run in runs:
-        itself = run.run_id == hashes.run_id or (hashes.report and run.report_digest == hashes.report)
-        if itself and run.agent_digest != evidence.current:
+        if _itself(evidence, run) and run.agent_digest != evidence.current:
             seen = (
                 f"this report is run {run.run_id!a} of build {run.agent_digest or '(empty)'}, "
                 f"the build in question is {evidence.current or '(empty)'}"
@@ -49,9 +47,14 @@ def _of_another_build(evidence: RunEvidence, runs: tuple[PriorRun, ...]) -> Find
     return None
 
 
+def _itself(evidence: RunEvidence, run: PriorRun) -> bool:
+    hashes = evidence.hashes
+    return run.run_id == hashes.run_id or (bool(hashes.report) and run.report_digest == hashes.report)
+
+
 def _replayed(evidence: RunEvidence, runs: tuple[PriorRun, ...]) -> Finding:
     hashes = evidence.hashes
-    others = tuple(run for run in runs if run.run_id != hashes.run_id)
+    others = tuple(run for run in runs if not _itself(evidence, run))
     if not others:
         return Finding(SIGNAL, FindingState.MISSING, "nothing to compare with: this run alone is on record")
     raw = next((run for run in others if run.results_digest == hashes.results), None)

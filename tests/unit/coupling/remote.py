@@ -18,7 +18,7 @@ def receipt(nonce: str, replica: str = "a", digest: str = BUILD) -> EndpointRece
 
 def remote_run(*, pairs: int = 12) -> RunEvidence:
     """Its process is not witnessed, its model calls pass no gateway of ours, and its checks look at tools alone."""
-    evidence = simulate(Agent("remote", model=False), random.Random(7), Size(pairs=pairs))
+    evidence = simulate(Agent("remote", model=False, reads=1.0), random.Random(7), Size(pairs=pairs))
     numbers = count()
     evidence = each(
         evidence,
