@@ -109,6 +109,9 @@ def test_a_conversation_that_a_proxy_shares_is_seen_by_every_leak_pair(project: 
         assert leak["value"] in pair["tokens"].values()
         assert not leak["own"]
         assert not leak["given"]
+    assert report["verdict"] == "INDETERMINATE"
+    (finding,) = [finding for finding in report["findings"] if finding["signal"] == "leak_pairs"]
+    assert finding["state"] == "alarm", finding
 
 
 def test_a_directory_that_outlives_sessions_is_seen_by_leak_pairs(project: Project, tmp_path: Path) -> None:
