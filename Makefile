@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 PYTEST := $(BIN)/python -m pytest
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo test check coverage mutation bench clean
+.PHONY: setup demo test check coverage mutation bench drill-table clean
 
 setup: $(STAMP)
 
@@ -36,6 +36,10 @@ mutation: setup
 bench: setup
 	$(BIN)/python benchmarks/sandbox.py
 	$(BIN)/python benchmarks/gateway.py
+
+# Hours for a full table; it can be stopped and goes on: make drill-table ARGS="--minutes 40"
+drill-table: setup
+	$(BIN)/python benchmarks/drill_table.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) runs examples/*/runs .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -141,7 +141,7 @@ def _drill(config: Config, options: DrillOptions, faults: tuple[Fault, ...], wor
 
 def _round(scene: Scene, faults: list[Fault], why: dict[str, str]) -> Iterator[Shown]:
     """One honest run and one run of every fault; a fault that cannot be made is left out from then on."""
-    yield shown(HONEST, lambda: scene.bench.report(NOTHING_BETWEEN), None)
+    yield shown(HONEST, lambda: scene.report(NOTHING_BETWEEN), None)
     for fault in faults:
         touch = Touch(fault.share)
         try:

@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from agent_litmus.app.history import prior_run
 from agent_litmus.app.judge import Measured
 from agent_litmus.app.seams import Seams
 from agent_litmus.drill.around import Spot, Tap
 from agent_litmus.drill.bench import Workbench, forget
 from agent_litmus.drill.caches import ResponseStore, Rules, cached
+from agent_litmus.formats.json_report import report_json
 from agent_litmus.records.effect import Channel
+from agent_litmus.records.history import PriorRun
 from agent_litmus.records.report import Report
 from agent_litmus.records.session import SessionRecord
 from agent_litmus.sandbox.protocol import ProcessResult
@@ -24,6 +27,10 @@ class Earlier:
     results: Mapping[Spot, Mapping[int, ProcessResult]]
     """Spot and seed to what the agent printed."""
     responses: ResponseStore
+
+    def prior(self) -> PriorRun:
+        """It as a history keeps it."""
+        return prior_run(self.measured.config, self.report, report_json(self.report), at=0.0)
 
     def result(self, spot: Spot, seed: int) -> ProcessResult | None:
         """What the agent printed at this spot under this seed, if it ended well."""

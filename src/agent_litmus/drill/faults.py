@@ -36,7 +36,7 @@ class Fault:
 
 def _tapped(make: Callable[[Scene, Touch], Tap]) -> Run:
     def run(scene: Scene, touch: Touch) -> Report:
-        return scene.bench.report(Seams(context=make(scene, touch).context))
+        return scene.report(Seams(context=make(scene, touch).context))
 
     return run
 
@@ -48,7 +48,7 @@ def _cached(kind: CacheKind) -> Run:
 def _served(which: Callable[[Scene], OtherBuild]) -> Run:
     def run(scene: Scene, touch: Touch) -> Report:
         touch.mark("all")
-        return scene.bench.report(Seams(prepare=served_instead(scene.bench, which(scene))))
+        return scene.report(Seams(prepare=served_instead(scene.bench, which(scene))))
 
     return run
 
@@ -56,13 +56,13 @@ def _served(which: Callable[[Scene], OtherBuild]) -> Run:
 def _results(which: Callable[[Scene], Earlier]) -> Run:
     def run(scene: Scene, touch: Touch) -> Report:
         earlier = which(scene)
-        return scene.bench.report(Seams(runner=lambda runner: result_cache(earlier, touch, runner)))
+        return scene.report(Seams(runner=lambda runner: result_cache(earlier, touch, runner)))
 
     return run
 
 
 def _skipped(scene: Scene, touch: Touch) -> Report:
-    return scene.bench.report(Seams(runner=lambda runner: skipper(touch, runner)))
+    return scene.report(Seams(runner=lambda runner: skipper(touch, runner)))
 
 
 def _stale(scene: Scene, touch: Touch) -> Report:

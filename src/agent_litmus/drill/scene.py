@@ -1,6 +1,7 @@
 """What faults are made from: the workbench, and earlier runs, recorded when they are first needed."""
 
 import tempfile
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from agent_litmus.drill.bench import Workbench
 from agent_litmus.drill.builds import OtherBuild, helpers, honestly, other_build
 from agent_litmus.drill.earlier import Earlier, record_earlier
 from agent_litmus.formats.json_report import report_json
+from agent_litmus.records.history import HistoryFacts
 from agent_litmus.records.report import Report
+from agent_litmus.records.verdict import VerdictKind
 
 
 class Scene:
@@ -53,6 +56,21 @@ class Scene:
         """Whether the configuration names a model upstream."""
         model = self.bench.config.agent.model
         return bool(model.base_url or model.serve)
+
+    @cached_property
+    def known(self) -> HistoryFacts:
+        """The history that all runs here are judged with: an earlier run of either build.
+
+        One of this build that failed is left out, because a FAIL is pooled with what comes after it.
+        """
+        runs = [run.prior() for run in (self.earlier_build, self.earlier)]
+        kept = tuple(run for run in runs if run.verdict is not VerdictKind.FAIL)
+        return HistoryFacts(kept or None, "" if kept else "the drill's earlier runs failed")
+
+    def report(self, seams: Seams) -> Report:
+        """The report of one run, judged with that history; nothing of it stays on disk."""
+        known = self.known
+        return self.bench.report(replace(seams, history=lambda _facts: known))
 
     def gate(self, report: Report) -> Report:
         """The report as `litmus gate` judges it against the current build."""
