@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent_litmus.app.episode_files import is_report
+from agent_litmus.app.history import recall
 from agent_litmus.app.imported import imported_report
 from agent_litmus.app.rejudge import Terms, judge_report
 from agent_litmus.build.interpreter import inspect_interpreter
@@ -120,11 +121,16 @@ def _terms(request: GateRequest, report: Report, digest: str | None, *, imported
     return Terms(
         policy,
         known,
-        history=others(HistoryFacts(), report.run_id),
+        history=others(_recalled(config, report), report.run_id),
         suite=None if imported else suite,
         sampling=config.agent.sampling,
         recorded=not imported,
     )
+
+
+def _recalled(config: Config, report: Report) -> HistoryFacts:
+    known = recall(config, suite_digest=report.suite.digest, agent_digest=report.agent.digest, run_id=report.run_id)
+    return known.facts
 
 
 def others(facts: HistoryFacts, run_id: str) -> HistoryFacts:

@@ -12,11 +12,12 @@ from agent_litmus.app.results import counts_of, results_digest
 from agent_litmus.coupling.evidence import RunEvidence, RunHashes, gather
 from agent_litmus.coupling.findings import all_findings, certified_share
 from agent_litmus.coupling.obligations import obligations
+from agent_litmus.errors import LitmusConfigError
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.effect import Channel
 from agent_litmus.records.history import HistoryFacts, PriorDrill
 from agent_litmus.records.probe import Condition, InstructionUnit, Plan, PlannedEpisode, Suite
-from agent_litmus.records.report import EpisodeSection, Report
+from agent_litmus.records.report import Basis, EpisodeSection, Report
 from agent_litmus.records.scorecard import Scorecard
 from agent_litmus.records.session import SessionRecord
 from agent_litmus.records.verdict import Policy, Verdict
@@ -72,6 +73,7 @@ def judge_report(report: Report, terms: Terms) -> Report:
         certified=certified_share(evidence),
         baseline=terms.history.accepted,
         undrilled=undrilled(terms.history.drill),
+        tries=terms.history.tries(report.agent.digest),
     )
     judged = replace(report, episodes=sections, findings=findings, obligations=duties, policy=policy)
     return _with_verdict(_with_score(judged, card), verdict)
@@ -96,6 +98,7 @@ def _with_verdict(report: Report, verdict: Verdict) -> Report:
         certified=verdict.certified,
         proven=all(duty.discharged for duty in report.obligations),
         warnings=verdict.warnings,
+        pooled=verdict.pooled,
     )
 
 
@@ -180,7 +183,7 @@ def evidence_of(
         build=_build(report),
         expected_digest=current_digest,
         provider=report.provider,
-        required_channels=frozenset(Channel(name) for name in basis.required_channels) if basis else frozenset(),
+        required_channels=_channels(basis),
         injected_probes=basis.injected_probes if basis else _injected(report),
         delivery_floor=basis.delivery_floor if basis else 1.0,
         sampling=sampling or report.agent.sampling,
@@ -191,6 +194,17 @@ def evidence_of(
         history=history,
         target=basis.target if basis else "command",
     )
+
+
+def _channels(basis: Basis | None) -> frozenset[Channel]:
+    names = basis.required_channels if basis else ()
+    strange = [name for name in names if name not in set(Channel)]
+    if strange:
+        raise LitmusConfigError(
+            f"$.basis.required_channels: {strange[0][:40]!r} is no channel",
+            hint="give the report.json that `litmus run` wrote, unchanged",
+        )
+    return frozenset(Channel(name) for name in names)
 
 
 def _evidence(report: Report, terms: Terms) -> RunEvidence:

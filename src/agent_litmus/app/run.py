@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from agent_litmus.app.history import recall, remember
 from agent_litmus.app.judge import Measured, judge
 from agent_litmus.app.seams import HONEST, Seams
 from agent_litmus.app.world import Prepared, run_context
@@ -61,6 +62,8 @@ class RunOutcome:
 
     report: Report
     directory: Path
+    warnings: tuple[str, ...] = ()
+    """What went wrong beside the run without touching its report, such as a history that cannot be written."""
 
 
 def run_config(
@@ -112,9 +115,13 @@ async def _run(
     measured = Measured(
         records, plan, prepared.suite, prepared.build, prepared.provider.report, config, beside.proofs()
     )
-    report = seams.report(judge(seams.measured(measured), run_id=journal.header.run_id))
-    write_whole(directory / "report.json", report_json(report))
-    return RunOutcome(report, directory)
+    run_id, suite, build = journal.header.run_id, prepared.suite.digest, prepared.build.digest
+    earlier = recall(config, suite_digest=suite, agent_digest=build, run_id=run_id)
+    report = seams.report(judge(seams.measured(measured), run_id=run_id, history=seams.history(earlier.facts)))
+    document = report_json(report)
+    write_whole(directory / "report.json", document)
+    warnings = (earlier.warning, remember(config, report, document))
+    return RunOutcome(report, directory, tuple(filter(None, warnings)))
 
 
 def _plan(config: Config, options: RunOptions, prepared: Prepared, token_seed: int) -> Plan:

@@ -55,6 +55,7 @@ def run(
     from agent_litmus.app.run import RunOptions, run_config
     from agent_litmus.cli.progress import progress_display
     from agent_litmus.config import load_config
+    from agent_litmus.formats.hostile import visible
     from agent_litmus.formats.terminal import last_line
     from agent_litmus.verdict.exit import EXIT_CODES
 
@@ -79,6 +80,8 @@ def run(
     options = RunOptions(only=tuple(probe or ()), limit=limit, resume=resume)
     with progress_display() as progress:
         outcome = run_config(settings, options, progress)
+    for warning in outcome.warnings:
+        sys.stderr.write(visible(f"litmus: warning: {warning}\n"))
     lost = lost_output(lambda: _print(outcome, json=json))
     if lost:
         sys.stderr.write(

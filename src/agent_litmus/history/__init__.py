@@ -1,1 +1,1 @@
-"""Runs remembered across invocations: a store behind SQLAlchemy, migrated by Alembic."""
+"""Runs remembered from one to the next, in SQLite or PostgreSQL. Import its modules only where they are used."""

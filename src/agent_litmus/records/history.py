@@ -1,7 +1,8 @@
 """What earlier runs left for later ones."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 from agent_litmus.records.episode import Cell
 from agent_litmus.records.scorecard import Estimate, Tally
@@ -53,6 +54,8 @@ class PriorRun:
     cells: Mapping[Cell, int] = field(default_factory=dict)
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     """Figures that ceilings are set on: ``cor``."""
+    restored: bool = False
+    """Whether its history was copied or restored from a cache since; it is listed, and nothing is judged by it."""
 
     @property
     def attributed(self) -> bool:
@@ -113,3 +116,8 @@ class HistoryFacts:
             if run.agent_digest == agent_digest and a_try and (kept or run.verdict is VerdictKind.FAIL):
                 kept.append(run)
         return tuple(kept)
+
+
+def is_protected(ref: str, patterns: Iterable[str]) -> bool:
+    """Whether a ref matches one of some shell patterns; one that is not named never does."""
+    return bool(ref) and any(fnmatchcase(ref, pattern) for pattern in patterns)

@@ -73,6 +73,8 @@ class Verdict:
     """Share of episodes whose coupling is individually proven, in [0, 1]."""
     mode: str = "live"
     warnings: tuple[str, ...] = ()
+    pooled: tuple[str, ...] = ()
+    """Ids of the earlier tries that were counted in."""
 
     @property
     def reason(self) -> str:
