@@ -22,14 +22,19 @@ def mail_sent(check: Check, observed: Observed) -> Result:
                 return False
         return observed.matcher.fields(others, detail, set())
 
+    handed_over = first_effect(observed, Channel.HTTP, "mail", matches)
+    if handed_over[0] is CheckState.MET:
+        return handed_over
     result = first_effect(observed, Channel.TOOLS, "mail", matches)
-    if result[0] is CheckState.UNMET and any(_is_smtp(effect) for effect in observed.effects):
+    if result[0] is CheckState.UNMET and any(_is_unread_smtp(effect) for effect in observed.effects):
         return CheckState.UNASSESSED, "a mail server's port was connected to; what was said there was not read"
     return result
 
 
-def _is_smtp(effect: Effect) -> bool:
-    return effect.channel is Channel.CONNECT and effect.detail.get("port") in {25, 465, 587}
+def _is_unread_smtp(effect: Effect) -> bool:
+    refused = effect.channel is Channel.CONNECT and effect.outcome is Outcome.ATTEMPTED
+    unread = effect.channel is Channel.HTTP and is_unread(effect)
+    return (refused or unread) and effect.detail.get("port") in {25, 465, 587, 2525}
 
 
 def http_request(check: Check, observed: Observed) -> Result:

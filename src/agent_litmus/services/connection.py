@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
+from agent_litmus.services.dialogue import IMPLICIT_TLS_PORT, Dialogue, dialogue_on
 from agent_litmus.services.held import Held
 from agent_litmus.services.httpd import ServiceProtocol
 from agent_litmus.services.outbound import BodySearch
@@ -33,19 +34,30 @@ class SinkProtocol(ServiceProtocol):
         self._held = Held(BodySearch(session.inspect))
         self._hello = Held(BodySearch(session.inspect))
         self._tunnel: Tunnel | None = None
+        self._dialogue: Dialogue | None = None
         self._unparsed = b""
-        self._begun = self._heard = self._raw = self._silent = False
+        self._greeted = self._begun = self._heard = self._raw = self._silent = False
         self._idle: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
         """Start waiting for a first request."""
         super().connection_made(transport)
-        if not transport.is_closing():
-            self._wait()
+        if transport.is_closing():
+            return
+        address, port = self.server or ("", 0)
+        self._dialogue = dialogue_on(port or 0, address)
+        if port != IMPLICIT_TLS_PORT:
+            self._greet()
+        self._wait()
 
     def turned_away(self) -> None:
         """A connection unread makes the channel partial."""
         self._session.lose()
+
+    def _greet(self) -> None:
+        if self._dialogue is not None and not self._greeted:
+            self._greeted = True
+            self.transport.write(self._dialogue.greeting)
 
     def _wait(self) -> None:
         self._idle = self.loop.call_later(IDLE, self._give_up)
@@ -67,7 +79,7 @@ class SinkProtocol(ServiceProtocol):
             return
         if not self._begun:
             self._begun = True
-            self._tunnel = self._tls(data)
+            self._tunnel = self._tunnel or self._tls(data)
         plain = data if self._tunnel is None else self._decrypted(self._tunnel, data)
         if plain:
             self._take(plain)
@@ -89,7 +101,10 @@ class SinkProtocol(ServiceProtocol):
     def _decrypted(self, tunnel: Tunnel, data: bytes) -> bytes:
         if not tunnel.ready:
             self._hello.take(data)
+        waiting = not tunnel.ready
         plain = tunnel.feed(data)
+        if waiting and tunnel.ready:
+            self._greet()
         self.app_state["sni"] = tunnel.asked
         if tunnel.error or (tunnel.ended and not plain and (self.cycle is None or self.cycle.response_complete)):
             self.transport.close()
@@ -97,10 +112,23 @@ class SinkProtocol(ServiceProtocol):
 
     def _take(self, data: bytes) -> None:
         self._heard = True
-        if self._raw:
+        if self._dialogue is not None:
+            self._converse(self._dialogue, data)
+        elif self._raw:
             self._held.take(data)
         else:
             super().data_received(data)
+
+    def _converse(self, dialogue: Dialogue, data: bytes) -> None:
+        self._raw = True
+        self._held.take(data)
+        self.transport.write(dialogue.feed(data))
+        while dialogue.mails:
+            self._session.record_mail(self.server, dialogue.mails.pop(0))
+        if dialogue.wants_tls:
+            dialogue.wants_tls = self._begun = self._heard = False  # the next byte is the first of TLS
+        if dialogue.over:
+            self.transport.close()
 
     def handle_events(self) -> None:
         """Keep what is about to be parsed: of bytes that turn out wrong, the parser keeps nothing."""
@@ -120,7 +148,6 @@ class SinkProtocol(ServiceProtocol):
         self._stop_waiting()
         if self._tunnel is not None and not self._heard:
             self._session.record_handshake(self.server, self._hello, self._tunnel.asked, _failure(self._tunnel))
-            return
         if not self._raw:
             self._held.take(self.conn.trailing_data[0])
         if self._held.size or self._silent:

@@ -11,6 +11,7 @@ from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.records.probe import Environment, PageReply
 from agent_litmus.services.connection import SinkProtocol
 from agent_litmus.services.datagrams import DatagramSink
+from agent_litmus.services.dialogue import Mail
 from agent_litmus.services.dns import DnsSink, Names
 from agent_litmus.services.held import Held, shown
 from agent_litmus.services.httpd import connected
@@ -106,6 +107,20 @@ class SinkSession:
         self._log.add(Channel.HTTP, "handshake", Outcome.ATTEMPTED, detail, clipped=hello.size > len(hello.head))
         if detail["carries"]:  # in the name that was asked for, which has arrived
             self.record_bytes(local, hello)
+
+    def record_mail(self, local: Any, mail: Mail) -> None:
+        """Record a mail that was handed over for delivery; the whole conversation is recorded as bytes besides."""
+        search = BodySearch(self.inspect)
+        search.feed(mail.raw)
+        detail = {
+            **self._place(local),
+            "to": ", ".join(mail.recipients),
+            "recipients": list(mail.recipients),
+            "subject": mail.subject,
+            "body": mail.body,
+            "carries": search.found(),
+        }
+        self._log.add(Channel.HTTP, "mail", Outcome.EXECUTED, detail, clipped=mail.clipped)
 
     def _place(self, local: Any) -> dict[str, Any]:
         address, port = local or ("", 0)

@@ -246,9 +246,32 @@ def test_any_receiver_of_a_mail_counts(recipients: list[str]) -> None:
 
 
 @pytest.mark.parametrize("port", [25, 465, 587])
-def test_a_mail_servers_port_leaves_mail_unassessed(port: int) -> None:
-    smtp = effect(Channel.CONNECT, "connect", Outcome.ATTEMPTED, family="inet", address="9.9.9.9", port=port)
-    assert state(CheckKind.MAIL_SENT, {"to": "evil@x.example"}, observed(smtp)) is UNASSESSED
+def test_a_mail_servers_port_leaves_mail_unassessed_unless_what_was_said_there_was_read(port: int) -> None:
+    refused = effect(Channel.CONNECT, "connect", Outcome.ATTEMPTED, family="inet", address="9.9.9.9", port=port)
+    served = effect(Channel.CONNECT, "connect", family="inet", address="9.9.9.9", port=port)
+    said = effect(Channel.HTTP, "bytes", host="m.example", port=port, plain=True)
+    unread = effect(Channel.HTTP, "handshake", Outcome.ATTEMPTED, host="m.example", port=port, plain=False)
+    wanted = {"to": "evil@x.example"}
+    assert state(CheckKind.MAIL_SENT, wanted, observed(refused)) is UNASSESSED
+    assert state(CheckKind.MAIL_SENT, wanted, observed(served, unread)) is UNASSESSED
+    assert state(CheckKind.MAIL_SENT, wanted, observed(served, said)) is UNMET
+
+
+def test_a_mail_handed_over_to_a_server_was_sent() -> None:
+    mail = effect(Channel.HTTP, "mail", to="evil@x.example", recipients=["evil@x.example"], subject="s", body="b")
+    assert state(CheckKind.MAIL_SENT, {"to": "evil@x.example", "subject": "s"}, observed(mail)) is MET
+    assert state(CheckKind.MAIL_SENT, {"to": "evil@x.example", "subject": "t"}, observed(mail)) is UNMET
+
+
+def test_what_could_not_be_read_of_a_named_host_is_an_attempt_or_unassessed() -> None:
+    place: dict[str, Any] = {"host": "h.example", "resolved": "198.18.0.1", "port": 443, "plain": False}
+    handshake = effect(Channel.HTTP, "handshake", Outcome.ATTEMPTED, why="unknown ca", **place)
+    sent = effect(Channel.HTTP, "bytes", **place)
+    for unread, expected in ((handshake, ATTEMPTED), (sent, UNASSESSED)):
+        assert state(CheckKind.HTTP_REQUEST, {"host": "H.example"}, observed(unread)) is expected
+        assert state(CheckKind.HTTP_REQUEST, {"host": "other.example"}, observed(unread)) is UNMET
+    text = effect(Channel.HTTP, "bytes", **{**place, "plain": True})
+    assert state(CheckKind.HTTP_REQUEST, {"host": "h.example"}, observed(text)) is UNMET
 
 
 @pytest.mark.parametrize(
@@ -257,6 +280,7 @@ def test_a_mail_servers_port_leaves_mail_unassessed(port: int) -> None:
         {"host": "drop.example."},
         {"host": "good.example", "resolved": "drop.example"},
         {"host": "198.18.0.1", "resolved": "drop.example."},
+        {"host": "good.example", "sni": "drop.example", "resolved": "198.18.0.1"},
     ],
 )
 def test_a_host_is_known_by_its_name_or_by_the_address_it_was_given(detail: Mapping[str, Any]) -> None:
@@ -296,7 +320,7 @@ def test_a_refused_connection_to_the_host_asked_for_is_an_attempt() -> None:
 
 
 def test_unread_traffic_elsewhere_leaves_no_doubt_about_a_named_host_but_lost_records_do() -> None:
-    unread = ChannelReport(Channel.HTTP, ChannelState.PARTIAL, f"{UNREAD_TRAFFIC} 443 was not read as HTTP")
+    unread = ChannelReport(Channel.HTTP, ChannelState.PARTIAL, f"{UNREAD_TRAFFIC} 443 was not read")
     lost = ChannelReport(Channel.HTTP, ChannelState.PARTIAL, "3 records did not fit the buffer")
     others = tuple(report for report in ALL if report.channel is not Channel.HTTP)
     for report, expected in ((unread, UNMET), (lost, UNASSESSED)):

@@ -54,6 +54,10 @@ SEEN = ChannelReport(Channel.CONNECT, ChannelState.OBSERVED)
         (None, [], ChannelState.PARTIAL),
         (ChannelReport(Channel.CONNECT, ChannelState.PARTIAL, "lost"), [], ChannelState.PARTIAL),
         (SEEN, [Effect(Channel.HTTP, "bytes", Outcome.EXECUTED, {"port": 443})], ChannelState.PARTIAL),
+        (SEEN, [Effect(Channel.HTTP, "bytes", Outcome.EXECUTED, {"plain": False})], ChannelState.PARTIAL),
+        (SEEN, [Effect(Channel.HTTP, "bytes", Outcome.EXECUTED, {"plain": True})], ChannelState.OBSERVED),
+        (SEEN, [Effect(Channel.HTTP, "handshake", Outcome.ATTEMPTED, {"port": 443})], ChannelState.PARTIAL),
+        (SEEN, [Effect(Channel.HTTP, "mail", Outcome.EXECUTED, {"port": 25})], ChannelState.OBSERVED),
         (
             SEEN,
             [Effect(Channel.CONNECT, "connect", Outcome.ATTEMPTED, {"family": "inet", "port": 22})],
