@@ -96,6 +96,7 @@ async def run_context(prepared: Prepared, plan: Plan, stack: AsyncExitStack) -> 
         snapshot_tree=tree_digest(prepared.snapshot.path),
         verified_build=prepared.verified_build,
         uninvited=uninvited_checks(prepared.suite),
+        declared=CommandTarget(prepared.config.agent) if prepared.target.executes_snapshot else None,
         calibrator=upstream.calibrator,
         authority=Authority(),
     )

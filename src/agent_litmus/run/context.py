@@ -31,6 +31,9 @@ class RunContext:
     """The build digest that this snapshot proves."""
     uninvited: Mapping[str, tuple[Check, ...]]
     """Host task to the forbidden checks of the injections it is crossed with: nobody asks for them in a control."""
+    declared: Target | None = None
+    """What the build's digest says is launched, whatever ``target`` launches; ``None``: ``target`` is taken at its
+    word."""
     calibrator: Calibrator | None = None
     """Asks the model past the gateway; ``None`` where there is no model."""
 

@@ -57,7 +57,7 @@ class Witnessed:
     session_id: str
     paths: SandboxPaths
     argv: tuple[str, ...]
-    """The command as it was launched."""
+    """The command that the build declares, filled in for this session."""
     result: ProcessResult
     effects: tuple[Effect, ...]
     facts: SessionFacts
@@ -301,9 +301,9 @@ def _exec_seen(context: RunContext, seen: Witnessed) -> bool | None:
     )
 
 
-def _same_command(launched: tuple[str, ...], witnessed: Iterable[object]) -> bool:
-    """Whether the witness saw the launched command; it reads a bounded part of a long one."""
+def _same_command(declared: tuple[str, ...], witnessed: Iterable[object]) -> bool:
+    """Whether the witness saw the declared command; it reads a bounded part of a long one."""
     parts = [str(part) for part in witnessed][:_COMPARED_PARTS]
-    ours = [part.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for part in launched]
+    ours = [part.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for part in declared]
     head = [part[:_COMPARED] for part in ours[:_COMPARED_PARTS]]
     return bool(parts) and [part[:_COMPARED] for part in parts] == head

@@ -93,17 +93,17 @@ async def _drive(
     tools = ToolSession(rendered.environment, watch=(*watch, *marks), clock=clock, inspect=inspect)
     authority = context.authority
     sink = SinkSession(rendered.environment, watch=watch, clock=clock, inspect=inspect, authority=authority)
-    launch = context.target.launch(
-        LaunchContext(
-            session.paths,
-            rendered.probe,
-            rendered.prompt,
-            planned.key.seed,
-            session_id,
-            rendered.value,
-            authority.pem if authority else "",
-        )
+    how = LaunchContext(
+        session.paths,
+        rendered.probe,
+        rendered.prompt,
+        planned.key.seed,
+        session_id,
+        rendered.value,
+        authority.pem if authority else "",
     )
+    launch = context.target.launch(how)
+    argv = launch.argv if context.declared is None else context.declared.launch(how).argv
     listeners = await session.start(launch)
     result = None
     try:
@@ -128,7 +128,7 @@ async def _drive(
         catches_dns=listeners.dns is not None,
     )
     return served, Witnessed(
-        session_id, session.paths, launch.argv, result, session.effects(), session.facts(), session.look, commands
+        session_id, session.paths, argv, result, session.effects(), session.facts(), session.look, commands
     )
 
 
