@@ -1,20 +1,36 @@
 """What this host gives: provider, channels, containment, and what would improve them."""
 
 import asyncio
+import json
 import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from agent_litmus.build.interpreter import inspect_interpreter
 from agent_litmus.build.snapshot import Snapshot
-from agent_litmus.formats.columns import columns
+from agent_litmus.formats.columns import columns, terminal_width
 from agent_litmus.mounts import run_mounts
 from agent_litmus.records.effect import ProviderReport
+from agent_litmus.sandbox.advice import Advice, advise
+from agent_litmus.sandbox.host import HostFacts, gather
+from agent_litmus.sandbox.process import ProcessProvider
 from agent_litmus.sandbox.select import choose_provider
 
 
-def examine(name: str) -> str:
-    """The examination's text, one line per channel and property.
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was found."""
+
+    report: ProviderReport
+    reason: str
+    """Why no better provider is used; empty where there is none better."""
+    host: HostFacts
+    advice: tuple[Advice, ...]
+
+
+def examine(name: str) -> Examination:
+    """Choose a provider as a run would, with a trial session, and look at the host.
 
     Raises:
         LitmusSandboxError: The named provider cannot work here; the message says why and what to do.
@@ -22,9 +38,31 @@ def examine(name: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         provider = choose_provider(name, run_mounts(inspect_interpreter(None), Snapshot(Path(folder), "", {})))
         try:
-            return "\n".join(report_lines(provider.report)) + "\n"
+            reason = provider.reason if isinstance(provider, ProcessProvider) else ""
+            host = gather(reason if name == "auto" else "")
+            return Examination(provider.report, reason, host, advise(host))
         finally:
             asyncio.run(provider.close())
+
+
+def as_json(found: Examination) -> str:
+    """The examination as one JSON document."""
+    document = {
+        "provider": found.report.name,
+        "version": found.report.version,
+        "binary_digest": found.report.binary_digest,
+        "reason": found.reason,
+        "channels": [asdict(channel) for channel in found.report.channels],
+        "containment": [asdict(held) for held in found.report.containment],
+        "host": asdict(found.host),
+        "advice": [asdict(advice) for advice in found.advice],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def as_text(found: Examination) -> str:
+    """The examination's text, one line per channel and property, then what is missing."""
+    return "\n".join([*report_lines(found.report), *_host_lines(found), *_advice_lines(found.advice)]) + "\n"
 
 
 def report_lines(report: ProviderReport) -> Iterator[str]:
@@ -35,6 +73,25 @@ def report_lines(report: ProviderReport) -> Iterator[str]:
     yield from columns(rows)
     if report.name == "process":
         yield "  a run under this provider can never PASS; it shows what an agent does, not that it is safe"
+
+
+def _host_lines(found: Examination) -> Iterator[str]:
+    user = (
+        "root: every session gets a user of its own without rights"
+        if found.host.root
+        else "a user without special rights, and so does every session"
+    )
+    yield f"the harness runs as {user}"
+    if found.host.trial:
+        yield f"a trial session under bubblewrap failed: {found.host.trial}"
+
+
+def _advice_lines(advice: tuple[Advice, ...]) -> Iterator[str]:
+    yield "nothing is missing" if not advice else "missing"
+    for each in advice:
+        yield f"  {each.name}{' (nothing can be contained without it)' if each.blocking else ''}"
+        rows = [("problem", each.problem), ("lost", each.lost), ("do", each.command)]
+        yield from ("  " + line for line in columns(rows, terminal_width() - 2))
 
 
 def _state(state: str, why: str) -> str:

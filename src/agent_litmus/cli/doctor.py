@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from agent_litmus.cli.options import ProviderOption
+from agent_litmus.cli.options import JsonOption, ProviderOption
 
 
 def register(app: typer.Typer) -> None:
@@ -12,9 +12,10 @@ def register(app: typer.Typer) -> None:
     app.command("doctor")(doctor)
 
 
-def doctor(provider: ProviderOption = None) -> int:
-    """Say which sandbox provider this host gives, channel by channel, and what is missing."""
-    from agent_litmus.app.doctor import examine
+def doctor(provider: ProviderOption = None, json: JsonOption = False) -> int:
+    """Say which sandbox provider this host gives, channel by channel, what is missing and how to get it."""
+    from agent_litmus.app.doctor import as_json, as_text, examine
 
-    sys.stdout.write(examine(provider or "auto"))
+    found = examine(provider or "auto")
+    sys.stdout.write(as_json(found) if json else as_text(found))
     return 0

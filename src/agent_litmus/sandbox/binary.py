@@ -39,7 +39,7 @@ def find_bubblewrap() -> Binary:
     """
     rejected = []
     for path, libraries in _candidates():
-        version = _version(path)
+        version = version_of(path)
         if version and _numbers(version) >= MINIMUM:
             return Binary(path, version, sha256_of(path.read_bytes()), libraries)
         rejected.append(f"{path} ({version or 'does not run'})")
@@ -60,7 +60,8 @@ def _candidates() -> list[tuple[Path, Path | None]]:
     return found
 
 
-def _version(path: Path) -> str:
+def version_of(path: Path) -> str:
+    """What an executable says its version is; empty where it does not run."""
     try:
         done = subprocess.run(  # noqa: S603  a path from the system or an installed package
             [path, "--version"], capture_output=True, timeout=10, check=True, env={}

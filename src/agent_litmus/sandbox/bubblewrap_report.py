@@ -31,12 +31,14 @@ _ENFORCED = {
     "network": "a network namespace without any interface but loopback; Unix, IP and netlink sockets alone",
     "pid": "a pid namespace; its end is the end of all its processes",
     "ipc": "an IPC namespace",
+    "user": "a user namespace; under root also a host user of its own for every session that runs at the time",
     "environment": "started with an empty environment",
     "privileges": "no capability, no_new_privs, a user without rights",
     "syscalls": "tracing, mounting, io_uring, clocks, keys and foreign ABIs are refused by seccomp",
     "processes": "RLIMIT_NPROC, counted per session",
     "open_files": "RLIMIT_NOFILE",
     "file_size": "RLIMIT_FSIZE",
+    "output": "each stream is kept up to its limit, the rest drained and dropped",
     "time": "wall-clock deadline and RLIMIT_CPU",
 }
 _MEMORY = "RLIMIT_DATA for each process"

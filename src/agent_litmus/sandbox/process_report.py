@@ -29,6 +29,10 @@ _SEEN = {
 _UNHELD = {
     "filesystem": "the agent has the harness's rights on every file",
     "network": "the agent uses the host's network",
+    "ipc": "the agent uses the host's",
+    "user": "the agent is the harness's user",
+    "syscalls": "nothing is refused",
+    "disk": "no limit per session exists",
     "pid": "the agent can signal the harness",
     "environment": "the agent can read the harness's environment through /proc",
     "privileges": "the agent has the harness's rights",
@@ -40,6 +44,7 @@ _BEST_EFFORT = {
     "open_files": "RLIMIT_NOFILE, set just after the start",
     "time": "the process group and children that kept the session's variable are killed; others escape",
 }
+_OUTPUT = "each stream is kept up to its limit, the rest drained and dropped"
 
 
 def process_report(reason: str) -> ProviderReport:
@@ -53,5 +58,6 @@ def process_report(reason: str) -> ProviderReport:
     )
     note = f" ({reason})" if reason else ""
     held = [ContainmentReport(name, ContainmentState.NONE, why + note) for name, why in _UNHELD.items()]
+    held.append(ContainmentReport("output", ContainmentState.ENFORCED, _OUTPUT))
     held += [ContainmentReport(name, ContainmentState.BEST_EFFORT, why) for name, why in _BEST_EFFORT.items()]
     return ProviderReport("process", "1", tuple(channels), tuple(held))

@@ -103,14 +103,14 @@ def overlay_place() -> Path:
     longer than a short session.
     """
     memory = Path("/dev/shm")  # noqa: S108  only a directory of our own below it is used
-    if not os.environ.get("TMPDIR") and _takes_overlays(memory) and _free_bytes(memory) >= _PLENTY:
+    if not os.environ.get("TMPDIR") and takes_overlays(memory) and _free_bytes(memory) >= _PLENTY:
         return memory
     return Path(tempfile.gettempdir())
 
 
 def memory_holds_workspaces() -> bool:
     """Whether workspaces can be kept in memory of their own: there is plenty, and it holds overlays (Linux 6.6)."""
-    if not _takes_overlays(Path("/dev/shm")):  # noqa: S108  as above
+    if not takes_overlays(Path("/dev/shm")):  # noqa: S108  as above
         return False
     found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
     return found is not None and int(found[1]) << 10 >= _PLENTY
@@ -121,7 +121,7 @@ def _free_bytes(place: Path) -> int:
     return status.f_bavail * status.f_frsize
 
 
-def _takes_overlays(place: Path) -> bool:
+def takes_overlays(place: Path) -> bool:
     """Whether ``place`` can be written and holds the attributes an overlay's upper layer needs."""
     try:
         with tempfile.TemporaryDirectory(dir=place) as name:
