@@ -11,7 +11,7 @@ from pathlib import Path
 from pathspec import GitIgnoreSpec
 
 from agent_litmus.build.ignore import GitIgnore, denied
-from agent_litmus.build.results import holds_results
+from agent_litmus.build.results import holds_results, is_history
 from agent_litmus.build.secrets import find_secret_in
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.records.digest import digest_of
@@ -144,7 +144,9 @@ class _Walk:
             return True
         if self._gitignore.ignores(path) or self._exclude.match_file(path) or self._skip(self._root / path):
             return True
-        return is_dir and ((self._root / path / "pyvenv.cfg").exists() or holds_results(self._root / path))
+        if not is_dir:
+            return is_history(self._root / path)
+        return (self._root / path / "pyvenv.cfg").exists() or holds_results(self._root / path)
 
     def _entry(self, path: str, info: os.stat_result) -> Entry:
         _refuse_name(self._root, path)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, Engine, inspect, text
 
+from agent_litmus.build.results import APPLICATION_ID
 from agent_litmus.history.connect import prefer_wal, reading, writing
 from agent_litmus.history.place import Place
 from agent_litmus.history.tables import HEAD, VERSION_TABLE
@@ -35,6 +36,8 @@ def ensure_current(place: Place, engine: Engine, *, create: bool, head: str = HE
         if place.file is None:
             connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATING})
         _upgrade(place, connection, head)
+        if place.file is not None:
+            connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
     if place.file is not None:
         with place.told("opened"):
             prefer_wal(engine)

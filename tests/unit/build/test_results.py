@@ -1,6 +1,8 @@
 """Results of earlier runs never become part of the agent, wherever they were written."""
 
 import os
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from agent_litmus.build.files import select
 from agent_litmus.build.interpreter import inspect_interpreter
 from agent_litmus.build.manifest import compute_build
-from agent_litmus.build.results import STORE, holds_results
+from agent_litmus.build.results import APPLICATION_ID, STORE, holds_results
 from agent_litmus.build.snapshot import SnapshotStore
 from agent_litmus.records.config import AgentConfig
 from agent_litmus.run.journal import JournalHeader, create
@@ -89,3 +91,30 @@ def test_a_journal_that_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
 def test_a_directory_of_that_name_that_holds_something_else_belongs_to_the_agent(tmp_path: Path, name: str) -> None:
     write(tmp_path, {"agent.py": "", f"{STORE}/{name}": "x"})
     assert f"{STORE}/{name}" in [entry.path for entry in select(tmp_path).entries]
+
+
+def _history(place: Path, application_id: int = APPLICATION_ID) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(place / "history.sqlite")) as database:
+        database.execute(f"PRAGMA application_id = {application_id}")
+        database.execute("CREATE TABLE t (x)")
+        database.commit()
+    for suffix in ("-wal", "-shm", "-journal", ".origin"):
+        write(place, {f"history.sqlite{suffix}": "x"})
+
+
+def test_a_history_and_the_files_beside_it_do_not_belong_to_the_agent(tmp_path: Path) -> None:
+    _history(tmp_path / "out")
+    write(tmp_path, {"agent.py": "", "out/history.sqlite.bak": "x", "out/other.sqlite": "x"})
+    found = [entry.path for entry in select(tmp_path).entries]
+    assert found == ["agent.py", "out/history.sqlite.bak", "out/other.sqlite"]
+
+
+def test_a_database_of_the_agent_belongs_to_it_whatever_its_name(tmp_path: Path) -> None:
+    _history(tmp_path, application_id=1)
+    assert len(select(tmp_path).entries) == 5
+
+
+def test_a_history_that_is_no_database_belongs_to_the_agent(tmp_path: Path) -> None:
+    write(tmp_path, {"history.sqlite": "x", "history.sqlite-wal": "x"})
+    assert [entry.path for entry in select(tmp_path).entries] == ["history.sqlite", "history.sqlite-wal"]
