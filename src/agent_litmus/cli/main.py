@@ -22,7 +22,7 @@ from agent_litmus.cli import (
     score,
     suite,
 )
-from agent_litmus.cli.stop import stop_like_ctrl_c
+from agent_litmus.cli.stop import forget_interrupts, stop_like_ctrl_c
 from agent_litmus.cli.streams import lost_output, settle_streams
 from agent_litmus.errors import LitmusError
 from agent_litmus.formats.hostile import visible
@@ -42,7 +42,22 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for verb in (run, check, gate, audit, drill, init, suite, report, score, compare, import_runs, judge, doctor, sandbox):
+for verb in (
+    run,
+    check,
+    gate,
+    audit,
+    drill,
+    init,
+    suite,
+    report,
+    score,
+    compare,
+    import_runs,
+    judge,
+    doctor,
+    sandbox,
+):
     verb.register(app)
 
 
@@ -50,7 +65,9 @@ def main() -> None:
     """Entry point: every expected failure becomes one clear message and its exit code."""
     settle_streams()
     stop_like_ctrl_c()
-    sys.exit(invoke(sys.argv[1:]))
+    code = invoke(sys.argv[1:])
+    forget_interrupts()
+    sys.exit(code)
 
 
 def invoke(arguments: list[str]) -> int:
@@ -66,7 +83,7 @@ def _dispatch(arguments: list[str]) -> int:
     try:
         code = app(arguments, standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt) as interrupt:
-        return _say(f"INTERRUPTED  {interrupt or 'nothing was judged'}", EXIT_INTERRUPTED)
+        return _say(f"INTERRUPTED  {str(interrupt) or 'nothing was judged'}", EXIT_INTERRUPTED)
     except typer.TyperException as error:
         return _usage(error)
     except LitmusError as error:

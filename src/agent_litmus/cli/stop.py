@@ -19,6 +19,16 @@ def stop_like_ctrl_c() -> None:
             signal.signal(number, _interrupt)
 
 
+def forget_interrupts() -> None:
+    """Let this process end with the exit code it chooses.
+
+    Python notes an interrupt that leaves code compiled from text (which is how dataclasses make their methods, so
+    any import may meet one) and at the end kills itself by SIGINT for it, although it was caught long since. To run
+    any other code compiled from text takes the note back.
+    """
+    exec("")  # noqa: S102  the only way there is, and it runs nothing
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the shape of a handler
     for other in _STOPPING:  # shells and supervisors send several; the second must not cut the cleaning up short
         signal.signal(other, signal.SIG_IGN)
