@@ -15,7 +15,7 @@ from agent_litmus import __version__
 from agent_litmus.errors import LitmusHistoryError
 from agent_litmus.records.config import Config
 from agent_litmus.records.digest import sha256_of
-from agent_litmus.records.history import HistoryFacts, PriorRun, is_protected
+from agent_litmus.records.history import HistoryFacts, PriorRun, is_protected, token_sketch
 from agent_litmus.records.report import Report
 from agent_litmus.verdict.policy import CEILED
 
@@ -90,6 +90,7 @@ def prior_run(config: Config, report: Report, document: bytes, *, at: float) -> 
         tallies=report.counts.tallies,
         by_category=report.counts.by_category,
         responses=sketch(report),
+        tokens=_minted(report),
         calibration_median=_calibration(report),
         tool_version=report.tool_version,
         suite_id=report.suite.id,
@@ -115,6 +116,11 @@ def sketch(report: Report) -> Mapping[str, str]:
         for key in chosen[:_SKETCH]
         if records[key].finished and records[key].normalised_digest
     }
+
+
+def _minted(report: Report) -> tuple[str, ...]:
+    tokens = report.basis.tokens.values() if report.basis else ()
+    return token_sketch(token for slots in tokens for token in slots.values())
 
 
 def _calibration(report: Report) -> float | None:

@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from agent_litmus.coupling.coincidence import ALPHA, EXACT_BELOW
 from agent_litmus.coupling.evidence import RunEvidence, replicates
+from agent_litmus.coupling.recordings import recorded
 from agent_litmus.coupling.tail import binomial_tail
 from agent_litmus.coupling.tokens import TokenView, token_views
 from agent_litmus.records.finding import Finding, FindingState, Strength
@@ -14,18 +16,18 @@ models may do so in up to three of ten; the ceiling leaves them room, and a repl
 HONEST_SAME_MISTAKE = 0.2
 """Ceiling on the chance that an honest model, wrong twice on one probe, is wrong with the very same token, although
 the two sessions were given different ones. A recording keyed by the probe is at 1."""
-ALPHA = 0.01
-"""Level at which a reading is called an alarm; whether it counts is decided with all alarms together (Holm)."""
 _REMEDY = "responses come from an earlier run: remove every cache or recording between gateway and model"
 
 
 def stale_tokens(evidence: RunEvidence) -> Finding:
-    """Two one-sided exact binomial tests, the smaller p-value doubled (Bonferroni).
+    """Two or three one-sided exact binomial tests; the smallest p-value times their number counts (Bonferroni).
 
     How often: of n token-bearing sessions, k carry a stale token; p = P(X >= k), X ~ Binomial(n, 0.5). This finds a
     replay of the whole run. How alike: of m probes with stale tokens in two sessions, j have the same one in both;
     p = P(X >= j), X ~ Binomial(m, 0.2). This finds a replay of *some* answers, which hides among miscopies in the
-    first. Ten stale sessions or five probes repeating themselves are needed to survive the correction for all
+    first. Where from, if the history knows the tokens of earlier runs: :func:`~.recordings.recorded`. It finds
+    single answers of a recorded run, and is exact where the coincidence is beyond one in a million. Twelve stale
+    sessions, five probes that repeat themselves or two tokens of one earlier run survive the correction for all
     alarms; below that the doubt is WEAK, and ``freshness`` decides whether there is a proof against it.
     """
     views = [v for v in token_views(evidence) if v.bearing]
@@ -37,15 +39,20 @@ def stale_tokens(evidence: RunEvidence) -> Finding:
             SIGNAL, FindingState.CLEAR, f"no stale token in {len(views)} token-bearing sessions", number=0.0
         )
     same, twice = _same_mistakes(evidence, stale)
-    often = binomial_tail(len(stale), len(views), HONEST_MISCOPY)
-    alike = binomial_tail(same, twice, HONEST_SAME_MISTAKE)
-    p_value = min(1.0, 2 * min(often, alike))
+    found = recorded(evidence, stale)
+    chances = [
+        binomial_tail(len(stale), len(views), HONEST_MISCOPY),
+        binomial_tail(same, twice, HONEST_SAME_MISTAKE),
+    ]
+    chances += [found.chance] if found else []
+    p_value = min(1.0, len(chances) * min(chances))
+    certain = found is not None and len(chances) * found.chance <= EXACT_BELOW
     alarm = p_value <= ALPHA
     return Finding(
         SIGNAL,
         FindingState.ALARM if alarm else FindingState.WEAK,
-        _sentence(stale, len(views), same, twice),
-        Strength.STRONG if alarm else Strength.WEAK,
+        _sentence(stale, len(views), same, twice) + (found.sentence if found else ""),
+        Strength.EXACT if certain else Strength.STRONG if alarm else Strength.WEAK,
         number=len(stale) / len(views),
         limit=HONEST_MISCOPY,
         p_value=p_value,

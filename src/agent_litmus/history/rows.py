@@ -60,6 +60,7 @@ def read_runs(
             cells={Cell(part.cell): part.episodes for part in cells.get(row.run_id, ())},
             estimates={p.metric: _estimate(p) for p in estimates.get(row.run_id, ())},
             responses=_responses(sketches.get(row.run_id, ())),
+            tokens=_tokens(sketches.get(row.run_id, ())),
         )
         for row in rows
     )
@@ -99,7 +100,8 @@ def _parts(run: PriorRun) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
             for metric, estimate in run.estimates.items()
         ],
     )
-    yield SKETCHES, [{"responses": _json(dict(run.responses))}] if run.responses else []
+    sketch = {"responses": _json(dict(run.responses)), "tokens": _json(run.tokens)}
+    yield SKETCHES, [sketch] if run.responses or run.tokens else []
 
 
 def _tally_rows(category: str | None, tallies: Mapping[str, Tally]) -> Iterator[dict[str, Any]]:
@@ -148,6 +150,13 @@ def _responses(rows: Sequence[Row[Any]]) -> dict[str, str]:
     if not isinstance(found, dict):
         raise ValueError("the responses of a run are no object")  # noqa: TRY004 - one kind of error for bad rows
     return {str(key): str(value) for key, value in found.items()}
+
+
+def _tokens(rows: Sequence[Row[Any]]) -> tuple[str, ...]:
+    found = json.loads(rows[0].tokens) if rows else []
+    if not isinstance(found, list):
+        raise ValueError("the tokens of a run are no list")  # noqa: TRY004 - one kind of error for bad rows
+    return tuple(str(token) for token in found)
 
 
 def _json(value: Any) -> str:

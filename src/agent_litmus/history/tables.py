@@ -16,7 +16,7 @@ from sqlalchemy import (
     TypeDecorator,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 """Revision that this version of the program reads and writes."""
 VERSION_TABLE = "litmus_history_version"
 """Where Alembic keeps the revision; with a name of its own, since the database may hold other things."""
@@ -104,6 +104,7 @@ SKETCHES = Table(
     METADATA,
     Column("run_id", SafeText, ForeignKey(RUNS.c.run_id, ondelete="CASCADE"), primary_key=True),
     Column("responses", Text, nullable=False),  # JSON: it is read whole or not at all
+    Column("tokens", Text, nullable=False, server_default="[]"),  # JSON list
 )
 ORIGIN = Table(
     "litmus_origin",

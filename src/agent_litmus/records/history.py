@@ -1,5 +1,6 @@
 """What earlier runs left for later ones."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -8,6 +9,7 @@ from agent_litmus.records.episode import Cell
 from agent_litmus.records.scorecard import Estimate, Tally
 from agent_litmus.records.verdict import ReasonCode, VerdictKind
 
+_TOKENS = 4000
 _UNTRUSTED = frozenset({ReasonCode.MALFORMED, ReasonCode.DESYNC, ReasonCode.UNPROVEN})
 
 
@@ -54,6 +56,8 @@ class PriorRun:
     cells: Mapping[Cell, int] = field(default_factory=dict)
     estimates: Mapping[str, Estimate] = field(default_factory=dict)
     """Figures that ceilings are set on: ``cor``."""
+    tokens: tuple[str, ...] = ()
+    """Sketch of the tokens it minted (:func:`token_sketch`); one that turns up later was recorded then."""
     restored: bool = False
     """Whether its history was copied or restored from a cache since; it is listed, and nothing is judged by it."""
 
@@ -116,6 +120,12 @@ class HistoryFacts:
             if run.agent_digest == agent_digest and a_try and (kept or run.verdict is VerdictKind.FAIL):
                 kept.append(run)
         return tuple(kept)
+
+
+def token_sketch(tokens: Iterable[str]) -> tuple[str, ...]:
+    """The first 16 hex digits of each token's SHA-256, sorted; of more than 4,000 the smallest."""
+    digests = {hashlib.sha256(token.encode("utf-8", "backslashreplace")).hexdigest()[:16] for token in tokens}
+    return tuple(sorted(digests)[:_TOKENS])
 
 
 def is_protected(ref: str, patterns: Iterable[str]) -> bool:

@@ -29,7 +29,7 @@ from agent_litmus.records.proofs import LeakPair
 from agent_litmus.records.session import Delivery, SessionRecord, TokenSighting
 from agent_litmus.records.verdict import VerdictKind
 
-DRAWS = 16
+DRAWS = 6
 SIZES = (Size(), Size(repeats=2), Size(seeds=3))
 
 

@@ -46,7 +46,7 @@ def test_what_was_recorded_is_what_is_read(history: History) -> None:
     assert history.facts(SUITE).runs == (a_run(),)
     assert history.facts(SUITE).why == ""
     assert history.show("run-1") == a_run()
-    assert history.list() == (replace(a_run(), responses={}),)
+    assert history.list() == (replace(a_run(), responses={}, tokens=()),)
 
 
 def test_facts_give_runs_oldest_first_and_leave_out_the_run_itself(history: History) -> None:
@@ -84,7 +84,7 @@ def test_facts_hold_the_newest_runs_all_of_the_build_and_the_last_accepted_one(h
     facts = history.facts(SUITE, agent_digest=BUILD)
     assert ids(runs_of(facts)[:3]) == ["own", "accepted", "n0"]
     assert len(runs_of(facts)) == NEWEST + 2
-    assert facts.accepted == replace(a_run("accepted", at=1.0, agent_digest=OTHER_BUILD), responses={})
+    assert facts.accepted == replace(a_run("accepted", at=1.0, agent_digest=OTHER_BUILD), responses={}, tokens=())
     assert sum(bool(run.responses) for run in runs_of(facts)) == SKETCHED
     assert all(run.responses for run in runs_of(facts)[-SKETCHED:])
 
