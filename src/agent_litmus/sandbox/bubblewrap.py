@@ -18,6 +18,7 @@ from agent_litmus.sandbox.remove import discard
 from agent_litmus.sandbox.sessions import Sessions
 from agent_litmus.sandbox.state import RunState, memory_holds_workspaces, overlay_place, temporary_files
 from agent_litmus.sandbox.stub_config import write_stub
+from agent_litmus.sandbox.undertaker import Undertaker
 
 
 class BubblewrapProvider:
@@ -40,12 +41,18 @@ class BubblewrapProvider:
         self._binary = find_bubblewrap()
         self._base = Base(mounts.snapshot)
         self._run = RunState(base or overlay_place())
+        self._mark = secrets.token_hex(16)
+        """In the path of every session, and so on the command line of every bubblewrap."""
+        self._undertaker: Undertaker | None = None
         try:
             with temporary_files(self._run.directory):
                 self._state = _make_state(self._run.directory)
                 self._stub = write_stub(self._state / "stub", self._mounts.python)
+                self._undertaker = Undertaker(self._mark)
             self._launcher = Launcher([self._state, *_sources(self._mounts, self._binary)])
         except BaseException:
+            if self._undertaker is not None:
+                self._undertaker.dismiss()
             self._run.remove()
             raise
         self._in_memory = memory_holds_workspaces() if in_memory is None else in_memory
@@ -70,7 +77,7 @@ class BubblewrapProvider:
 
     async def _open(self, spec: SandboxSpec) -> BubblewrapSession:
         slot = self._launcher.take_slot()
-        directory = self._state / f"{slot}-{secrets.token_hex(8)}"
+        directory = self._state / f"{slot}-{self._mark}-{secrets.token_hex(8)}"
         try:
             digest = await in_thread(self._make, directory, spec, self._launcher.uid(slot))
         except BaseException:
@@ -131,6 +138,8 @@ class BubblewrapProvider:
         errors = await self._sessions.close()
         self._launcher.close()
         self._groups.close()
+        if self._undertaker is not None:
+            await in_thread(self._undertaker.dismiss)
         await in_thread(self._run.remove)
         if errors:
             raise errors[0]

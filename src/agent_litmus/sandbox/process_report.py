@@ -42,9 +42,9 @@ _BEST_EFFORT = {
     "memory": "RLIMIT_DATA, set just after the start",
     "file_size": "RLIMIT_FSIZE, set just after the start",
     "open_files": "RLIMIT_NOFILE, set just after the start",
+    "output": "each stream is kept up to its limit, the rest drained; files are not limited",
     "time": "the process group and children that kept the session's variable are killed; others escape",
 }
-_OUTPUT = "each stream is kept up to its limit, the rest drained and dropped"
 
 
 def process_report(reason: str) -> ProviderReport:
@@ -58,6 +58,5 @@ def process_report(reason: str) -> ProviderReport:
     )
     note = f" ({reason})" if reason else ""
     held = [ContainmentReport(name, ContainmentState.NONE, why + note) for name, why in _UNHELD.items()]
-    held.append(ContainmentReport("output", ContainmentState.ENFORCED, _OUTPUT))
     held += [ContainmentReport(name, ContainmentState.BEST_EFFORT, why) for name, why in _BEST_EFFORT.items()]
     return ProviderReport("process", "1", tuple(channels), tuple(held))
