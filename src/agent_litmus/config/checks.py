@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+from agent_litmus.config.history_url import expanded_url
 from agent_litmus.config.places import absolute, builtin_suites, expand, interpreter_path
-from agent_litmus.config.schema import AgentTable, ModelTable, SuiteTable, WeightsFrom
+from agent_litmus.config.schema import AgentTable, HistoryTable, ModelTable, SuiteTable, WeightsFrom
 from agent_litmus.config.weights import find_weights
 from agent_litmus.located import KeyPath, suggest
 
@@ -21,6 +22,7 @@ _DATED = re.compile(
     r"(?:19|20)\d\d-?(?:0\d|1[0-2])-?[0-3]\d|-(?:0\d|1[0-2])[0-3]\d(?!\d)|-2\d(?:0[1-9]|1[0-2])(?!\d)"
 )
 _SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_LONGEST_REF = 500
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/")
 
 
@@ -160,3 +162,18 @@ def suite_problems(suite: SuiteTable, base: Path) -> Iterator[Problem]:
             ("suite", "builtin"),
             f"no suite {suite.builtin!r} comes with litmus{suggest(suite.builtin, builtin_suites())}",
         )
+
+
+def history_problems(history: HistoryTable, base: Path, environment: Mapping[str, str]) -> Iterator[Problem]:
+    """Problems of ``[history]``."""
+    try:
+        expanded_url(history.url, base, environment)
+    except ValueError as error:
+        yield ("history", "url"), str(error)
+    try:
+        ref = expand(history.ref, environment)
+    except ValueError as error:
+        yield ("history", "ref"), str(error)
+        return
+    if not ref.isprintable() or len(ref) > _LONGEST_REF:
+        yield ("history", "ref"), f"is no name of a branch or tag: {ref[:40]!r}"

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from agent_litmus.config import checks
+from agent_litmus.config.history_url import expanded_url, history_file
 from agent_litmus.config.places import absolute, builtin_suites, expand, interpreter_path, never_the_agents
 from agent_litmus.config.schema import AgentTable, ConfigFile, GateTable, HistoryTable, ModelTable, SuiteTable
 from agent_litmus.config.weights import find_weights
@@ -80,6 +81,9 @@ def _deep_problems(value: Any, base: Path) -> Iterator[checks.Problem]:
     suite = _table(SuiteTable, value, ("suite",))
     if suite:
         yield from checks.suite_problems(suite, base)
+    history = _table(HistoryTable, value, ("history",))
+    if history:
+        yield from checks.history_problems(history, base, os.environ)
 
 
 def _table(model: type[T], value: Any, path: KeyPath) -> T | None:
@@ -97,13 +101,14 @@ def _config(file: ConfigFile, source: Path) -> Config:
     base = source.parent
     output = absolute(base, file.run.output)
     suite = absolute(base, file.suite.path) if file.suite.path else builtin_suites()[file.suite.builtin or ""]
+    history = _history(file.history, base)
     return Config(
         source=source,
-        agent=_agent(file.agent, source, (suite, output)),
+        agent=_agent(file.agent, source, (suite, output, *_history_files(history.url, base))),
         suite=suite,
         run=RunConfig(**{**file.run.model_dump(), "output": output}),
         gate=_policy(file.gate),
-        history=_history(file.history),
+        history=history,
         formats=tuple(file.report.formats),
     )
 
@@ -156,10 +161,17 @@ def _policy(gate: GateTable) -> Policy:
     )
 
 
-def _history(history: HistoryTable) -> HistoryConfig:
+def _history(history: HistoryTable, base: Path) -> HistoryConfig:
     return HistoryConfig(
-        url=expand(history.url, os.environ),
+        url=expanded_url(history.url, base, os.environ),
         enabled=history.enabled,
         ref=expand(history.ref, os.environ),
         protected=tuple(history.protected),
     )
+
+
+def _history_files(url: str, base: Path) -> Iterator[Path]:
+    """The history's file and those that SQLite and we keep beside it."""
+    file = history_file(url, base)
+    if file is not None:
+        yield from (file.with_name(file.name + suffix) for suffix in ("", "-wal", "-shm", "-journal", ".origin"))

@@ -247,8 +247,8 @@ class HistoryTable(Table):
 
     url: str = Field(
         default="",
-        description="SQLAlchemy URL, such as `postgresql+psycopg://host/name`; `${NAME}` is replaced from the "
-        "environment. Without it: `history.sqlite` in the output directory.",
+        description="URL, such as `postgresql+psycopg://user@host/name` or `sqlite:///file`; `${NAME}` is replaced "
+        "from the environment. Without it: `history.sqlite` in the output directory.",
     )
     enabled: bool = Field(default=True, description="`false`: nothing is remembered or compared.")
     ref: str = Field(

@@ -16,6 +16,10 @@ def _command(command: str, more: str = "") -> str:
     return MINIMAL.replace(COMMAND, f"command = {command}\n{more}")
 
 
+def _history(line: str) -> str:
+    return f"{MINIMAL}[history]\n{line}\n"
+
+
 def _model(lines: str) -> str:
     return f"{MINIMAL}[agent.model]\n{lines}\n"
 
@@ -103,6 +107,33 @@ BAD: dict[str, tuple[str, str]] = {
     "infinite timeout": (MINIMAL + "[run]\ntimeout = inf\n", r"\$\.run\.timeout"),
     "zero timeout": (MINIMAL + "[run]\ntimeout = 0\n", r"\$\.run\.timeout"),
     "unknown provider": (MINIMAL + '[run]\nprovider = "docker"\n', r"\$\.run\.provider"),
+    "unset variable in the history's URL": (
+        _history('url = "postgresql+psycopg://${LITMUS_TEST_UNSET}/x"'),
+        r":9: \$\.history\.url: the environment variable LITMUS_TEST_UNSET is not set",
+    ),
+    "unset password in the history's URL": (
+        _history('url = "postgresql+psycopg://u:${LITMUS_TEST_UNSET}@h/x"'),
+        r":9: \$\.history\.url: the environment variable LITMUS_TEST_UNSET is not set",
+    ),
+    "unset variable in the history's ref": (
+        _history('ref = "${LITMUS_TEST_UNSET}"'),
+        r":9: \$\.history\.ref: the environment variable LITMUS_TEST_UNSET is not set",
+    ),
+    "history in another database": (_history('url = "mysql://h/x"'), r"\$\.history\.url: names no database"),
+    "history that is no URL": (_history('url = "runs.sqlite"'), r"\$\.history\.url: names no database"),
+    "history in memory": (_history('url = "sqlite://"'), r"\$\.history\.url: names no file"),
+    "history in named memory": (_history('url = "sqlite:///:memory:"'), r"\$\.history\.url: names no file"),
+    "history file with options": (_history('url = "sqlite:///a?mode=ro"'), r"must end with the name of the file"),
+    "history on a server without a database": (
+        _history('url = "postgresql://u:secret@h"'),
+        r"url: names no database on the server; write (?!.*secret)",
+    ),
+    "history with a port that is none": (
+        _history('url = "postgresql://u:secret@h:x/y"'),
+        r"url: cannot be read (?!.*secret)",
+    ),
+    "ref with a line break": (_history('ref = "a\\nb"'), r"\$\.history\.ref: is no name of a branch or tag"),
+    "endless ref": (_history(f'ref = "{"x" * 501}"'), r"\$\.history\.ref: is no name of a branch or tag"),
     "unknown format": (MINIMAL + '[report]\nformats = ["pdf"]\n', r"\$\.report\.formats\[0\]"),
 }
 
@@ -124,6 +155,8 @@ GOOD: dict[str, str] = {
     "braces that are no placeholder": _command("""["{python}", "-c", "print({'a': 1})"]"""),
     "system program": _command('["sh", "-c", "exit 0"]'),
     "empty secret": _agent('env = { API_KEY = "" }'),
+    "history on a server": _history('url = "postgresql+psycopg://u@h:5432/x?sslmode=require"\nref = "feature/ä"'),
+    "history on a local server": _history('url = "postgresql:///x?host=/run/postgresql"'),
     "one category floor alone": MINIMAL + "[gate]\nfloors = {}\n[gate.category_floors.x]\nir = 1\n",
 }
 
