@@ -9,8 +9,8 @@ from agent_litmus.sandbox.protocol import Limits
 
 MB = 1 << 20
 LIMITS = Limits(
-    wall_seconds=30,
-    cpu_seconds=30,
+    wall_seconds=20,
+    cpu_seconds=20,
     memory_bytes=512 * MB,
     processes=64,
     file_bytes=8 * MB,

@@ -79,14 +79,14 @@ attempt("write", lambda: write("big", b"x" * (16 << 20), "wb"))
     ),
     Case(
         "zip-bomb",
-        "unpacks 2 GB into one file",
+        "unpacks 200 MB into one file",
         """
 import zlib
 packed = zlib.compress(b"0" * (1 << 20))
 say(began=True)
 with open("big", "wb") as file:
     try:
-        for _ in range(2000):
+        for _ in range(200):
             file.write(zlib.decompress(packed))
             file.flush()
     except OSError as error:
