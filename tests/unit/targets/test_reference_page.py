@@ -6,8 +6,9 @@ from typing import get_args
 from agent_litmus.config.schema import AgentTable
 from agent_litmus.records.probe import Condition, Environment, HostTask, Probe
 from agent_litmus.sandbox.base import environment
+from agent_litmus.sandbox.demand import MAX_LISTENERS
 from agent_litmus.sandbox.protocol import Launch, Limits, SandboxPaths, SandboxSpec
-from agent_litmus.targets.command import session_environment
+from agent_litmus.targets.command import TRUST_VARIABLES, session_environment
 from agent_litmus.targets.protocol import LaunchContext
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/agent.md").read_text(encoding="utf-8")
@@ -21,9 +22,10 @@ PATHS = SandboxPaths(
     mcp_config="/mcp.json",
     gateway_url="http://127.0.0.1:1",
     tools_url="http://127.0.0.1:2/mcp",
+    ca_file="/ca.pem",
 )
 PROBE = Probe("h", Condition.CONTROL, HostTask("h", Environment("e"), "do it", (), ()))
-GIVEN = session_environment(LaunchContext(PATHS, PROBE, "do it", 0, "id", lambda value: value))
+GIVEN = session_environment(LaunchContext(PATHS, PROBE, "do it", 0, "id", lambda value: value, "PEM"))
 
 
 def rows() -> dict[str, str]:
@@ -39,6 +41,12 @@ def test_every_variable_has_its_row() -> None:
 def test_variables_with_a_fixed_value_are_given_with_it() -> None:
     for name in ("PATH", "LANG", "TERM", "PYTHONDONTWRITEBYTECODE", "OPENAI_API_KEY"):
         assert rows()[name].startswith(f"`{GIVEN[name]}`"), name
+
+
+def test_the_authority_is_named_only_where_there_is_one() -> None:
+    without = session_environment(LaunchContext(PATHS, PROBE, "do it", 0, "id", lambda value: value))
+    assert GIVEN.keys() - without.keys() == set(TRUST_VARIABLES)
+    assert {GIVEN[name] for name in TRUST_VARIABLES} == {"/ca.pem"}
 
 
 def test_what_the_sandbox_adds_is_named() -> None:
@@ -60,6 +68,7 @@ def test_limits_and_ports_are_those_of_the_sandbox() -> None:
         f"| workspace | {limits.disk_bytes >> 20} MiB,",
         f"| CPU time per process | {limits.cpu_seconds} s |",
         f"| standard output, standard error | {limits.output_bytes >> 20} MiB each |",
-        "On ports {}, {}, {} and {} every address".format(*SandboxSpec("id", {}).sink_ports),
+        "Ports {} and {} are open from the start".format(*SandboxSpec("id", {}).sink_ports),
+        f"{MAX_LISTENERS} destinations",
     ):
         assert text in PAGE, text
