@@ -205,17 +205,21 @@ FAULTS: tuple[Fault, ...] = (
 )
 """Every fault, in the order of the table."""
 
-_PARTIAL = Fault(
-    "partial", "a share of the sessions is answered from a cache, at the model's pace", _REPLAY, _partly
-)
-PARTIAL: tuple[Fault, ...] = tuple(
+_PARTIAL = Fault("", "{} % of the sessions are answered from a cache, at the model's pace", _REPLAY, _partly)
+PARTIAL: tuple[Fault, ...] = (
+    *(
+        replace(_PARTIAL, name=f"partial-{percent:02d}", what=_PARTIAL.what.format(percent), share=percent / 100)
+        for percent in (5, 10, 25, 50)
+    ),
     replace(
-        _PARTIAL, name=f"partial-{percent:02d}", what=f"{percent} % of the sessions are answered from a cache",
-        share=percent / 100,
-    )
-    for percent in (5, 10, 25, 50)
-)  # fmt: skip
-"""Partial coupling; its power depends on how many episodes it touches."""
+        _PARTIAL,
+        name="partial-25-unrecorded",
+        what="the same for 25 %, where no history knows of the run that filled the cache",
+        share=0.25,
+        run=lambda scene, touch: _partly(scene.without_history(), touch),
+    ),
+)
+"""Partial coupling; its power depends on how many sessions it touches, and on what the history knows."""
 
 ALL = FAULTS + PARTIAL
 """Every fault by name, for ``--fault``."""

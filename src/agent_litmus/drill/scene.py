@@ -72,9 +72,23 @@ class Scene:
         known = self.known
         return self.bench.report(replace(seams, history=lambda _facts: known))
 
+    def without_history(self) -> "Scene":
+        """The same ground, where nothing of earlier runs is known."""
+        return _Forgetful(self)
+
     def gate(self, report: Report) -> Report:
         """The report as `litmus gate` judges it against the current build."""
         with tempfile.TemporaryDirectory(prefix="litmus-drill-") as place:
             path = Path(place) / "report.json"
             path.write_bytes(report_json(report))
             return gate_report(GateRequest(path, self.bench.config)).report
+
+
+class _Forgetful(Scene):
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene.bench)
+        self.earlier = scene.earlier
+
+    def report(self, seams: Seams) -> Report:
+        """The report of one run, judged without a history."""
+        return self.bench.report(seams)
