@@ -23,6 +23,8 @@ from agent_litmus.records.stored import StoredEpisode
 from agent_litmus.records.verdict import Policy, VerdictKind
 from agent_litmus.scoring.classify import classify_episode
 
+IMPORTED = "imported"
+"""Provider of episodes that were not run here; their outcomes are all there is to score."""
 NO_EVIDENCE = "imported: the file holds outcomes and no evidence"
 _NO_COUNTS = Counts(0, 0, {}, {}, {}, {}, {}, {}, ())
 
@@ -71,7 +73,7 @@ def _report(agent: str, rows: list[StoredEpisode]) -> Report:
         agent=AgentSection(agent, digest, {}, {}, "stochastic"),
         suite=SuiteSection(", ".join(suites), "", "", "live"),
         plan=PlanSection("", len(rows), len(rows), 0, seeds, repeats, partial=False),
-        provider=ProviderReport("imported", "", (), ()),
+        provider=ProviderReport(IMPORTED, "", (), ()),
         policy=Policy(),
         score={},
         counts=_NO_COUNTS,

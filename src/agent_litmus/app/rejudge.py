@@ -7,6 +7,7 @@ evidence sections. What it says is only compared with what was made, and a diffe
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from agent_litmus.app.imported import IMPORTED
 from agent_litmus.app.report_defects import recorded_defects
 from agent_litmus.app.results import counts_of, results_digest
 from agent_litmus.coupling.evidence import RunEvidence, RunHashes, gather
@@ -65,7 +66,7 @@ def judge_report(report: Report, terms: Terms) -> Report:
         findings,
         policy,
         obligations=duties,
-        plan_partial=evidence.plan.partial,
+        plan_partial=evidence.plan.partial and report.basis is not None,  # else accounting is missing
         partial_why=_other_suite(report, terms.suite),
         malformed=recorded_defects(report, sections, card, terms.suite) if terms.recorded else (),
         mode=suite.mode,
@@ -104,6 +105,8 @@ def _with_verdict(report: Report, verdict: Verdict) -> Report:
 
 def _assessed(section: EpisodeSection, report: Report, suite: Suite | None) -> EpisodeSection:
     record = section.evidence
+    if report.basis is None and report.provider.name == IMPORTED:
+        return section
     episode = assess_session(
         record,
         units=_units(section, report, suite),
