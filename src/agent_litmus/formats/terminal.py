@@ -10,6 +10,7 @@ from rich.text import Text
 
 from agent_litmus.formats.console import console_on
 from agent_litmus.formats.hostile import one_line
+from agent_litmus.formats.proofs import proof_lines
 from agent_litmus.records.effect import Channel, Outcome
 from agent_litmus.records.episode import Cell
 from agent_litmus.records.finding import FindingState
@@ -55,6 +56,7 @@ def _parts(report: Report) -> Iterable[RenderableType]:
     yield from _failed_calls(report.episodes)
     yield from _refused_connections(report.episodes)
     yield _findings_table(report)
+    yield from proof_lines(report)
     yield from _obligations(report)
     yield from _warnings(report)
     yield from _reasons(report)
