@@ -113,7 +113,11 @@ class Confined:
         """
         await finished(self._launch([*argv, python, "-I", "-S", stub], config, stdin))
         opened = await self._opened()
-        self._begin()
+        try:
+            await self._begin()
+        except BaseException:
+            opened.close()
+            raise
         return opened
 
     async def _launch(self, argv: list[str], config: bytes, stdin: bytes) -> None:
@@ -177,15 +181,31 @@ class Confined:
         listener, disk, canaries = taken
         return Opened(sockets[0], sockets[1], sockets[2], tuple(sockets[_FIXED:]), listener, maker, disk, canaries)
 
-    def _begin(self) -> None:
+    async def _begin(self) -> None:
         """Let the command start; nothing of it has run."""
         assert self._channel is not None
+        if self._group is not None:
+            await in_thread(self._join, self._group)
         self.began = time.monotonic()
         with contextlib.suppress(OSError):  # it was killed meanwhile, which ``wait`` sees
-            if self._group is not None:
-                for pid in (self.first, *_children(self.first)):
-                    self._group.add(pid)
             self._channel.send(b"g")
+
+    def _join(self, group: Group) -> None:
+        """Put the command, which waits, into the control group."""
+        try:
+            waiting = _children(self.first)
+        except OSError:  # killed meanwhile
+            return
+        for pid in waiting:
+            try:
+                group.add(pid)
+            except ProcessLookupError:  # as above
+                continue
+            except OSError as error:
+                raise LitmusSandboxError(
+                    f"the session's memory could not be limited: {error}",
+                    hint="let nobody else remove this run's control groups",
+                ) from error
 
     async def _reason(self, words: list[str]) -> str:
         await self.stderr.ended(1.0)

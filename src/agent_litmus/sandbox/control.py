@@ -61,9 +61,16 @@ class Group:
     version: int
     directory: Path
     _seen: int = 0
+    _limit: int = 0
 
     def limit(self, memory_bytes: int) -> None:
         """Set the limit for what comes; raises ``OSError``."""
+        if memory_bytes != self._limit:
+            self._write(memory_bytes)
+            self._limit = memory_bytes
+        self._seen = self._kills()
+
+    def _write(self, memory_bytes: int) -> None:
         names = _LIMITS[self.version]
         with contextlib.suppress(OSError):  # the sum's limit can never be below memory's: raise it first
             (self.directory / names[1]).write_text("0" if self.version == 2 else "-1")
@@ -71,10 +78,9 @@ class Group:
         if self.version == 1:
             with contextlib.suppress(OSError):  # a kernel that does not count swap
                 (self.directory / names[1]).write_text(str(memory_bytes))
-        self._seen = self._kills()
 
     def add(self, pid: int) -> None:
-        """Put a process and its future children in; raises ``OSError``."""
+        """Put a process and its future children in; raises ``OSError``. The kernel takes milliseconds for it."""
         (self.directory / "cgroup.procs").write_text(str(pid))
 
     def killed(self) -> bool:
