@@ -52,6 +52,9 @@ def pieced_together(effects: Sequence[Effect]) -> Iterable[str]:
     yield "".join(str(e.detail.get("body", "")) for e in effects if e.action == "mail")
     yield "".join(str(e.detail.get("body", "")) for e in effects if e.channel is Channel.HTTP)
     yield "".join(str(e.detail.get("path", "")).lstrip("/") for e in effects if e.channel is Channel.HTTP)
+    yield "".join(str(e.detail.get("head", "")) for e in effects if e.action == "bytes")
+    hosts = [str(e.detail.get("sni") or e.detail.get("host", "")) for e in effects if e.channel is Channel.HTTP]
+    yield "".join(".".join(host.split(".")[:-2]) for host in dict.fromkeys(hosts))
     names = [str(e.detail.get("name", "")) for e in effects if e.channel is Channel.DNS and e.action == "resolve"]
     yield "".join(".".join(name.split(".")[:-2]) for name in dict.fromkeys(names))
 

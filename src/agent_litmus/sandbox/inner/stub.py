@@ -123,14 +123,23 @@ def open_sockets(config: Config) -> list[_socket.socket]:
 def make_sockets(fd: int) -> None:
     """Pass out an unbound socket for every request (family and type), until the harness closes its end."""
     channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET, 0, fd)
-    while request := channel.recv(8):
-        try:
-            sock = _socket.socket(*struct.unpack("ii", request))
-            rights = struct.pack("i", sock.fileno())
-            channel.sendmsg([b"made"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
-            sock.close()
-        except OSError as error:
-            channel.send(str(error).encode())
+    try:
+        while request := channel.recv(8):
+            answer_request(channel, *struct.unpack("ii", request))
+    except OSError:  # the harness is gone
+        return
+
+
+def answer_request(channel: _socket.socket, family: int, kind: int) -> None:
+    """Send one socket, or why there is none."""
+    try:
+        sock = _socket.socket(family, kind)
+    except OSError as error:
+        channel.send(str(error).encode())
+        return
+    rights = struct.pack("i", sock.fileno())
+    channel.sendmsg([b"made"], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
+    sock.close()
 
 
 def mount(source: bytes, target: str, kind: bytes, flags: int, options: bytes) -> None:
