@@ -198,12 +198,19 @@ def rerun(request: GateRequest, digest: str | None) -> str:
     config = request.config
     words = ["litmus", "run", "-c", str(config.source) if config is not None else "litmus.toml"]
     words += ["--provider", "bubblewrap"]
-    if config is not None and config.agent.sampling != "deterministic" and config.run.seeds < 2:
-        words += ["--seeds", "2"]
+    again = config is not None and config.agent.sampling != "deterministic" and config.run.seeds < 2
+    words += ["--seeds", "2"] if again else []
     for setting in request.settings:
-        words += ["--set", setting]
+        words += [] if again and setting.startswith("run.seeds") else ["--set", setting]
     for name, floor in request.floors.items():
         words += ["--set", f"gate.floors.{name}={floor!r}"]
     if digest is not None:
         words += ["--expect-digest", digest]
     return shlex.join(words)
+
+
+def rerun_line(config: Config, report: Report, settings: tuple[str, ...]) -> str:
+    """For the summary of a run: how to make the evidence again, with a line break; empty where nothing needs it."""
+    if report.verdict is not VerdictKind.INDETERMINATE:
+        return ""
+    return f"run again: {rerun(GateRequest(Path(), config, settings=settings), report.agent.digest)}\n"

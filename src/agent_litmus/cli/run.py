@@ -52,12 +52,10 @@ def run(
 
     Exit: 0 PASS, 1 FAIL, 2 usage or configuration, 70 internal error, 75 INDETERMINATE, 130 interrupted.
     """
+    from agent_litmus.app.gate import rerun_line
     from agent_litmus.app.run import RunOptions, run_config
     from agent_litmus.cli.progress import progress_display
     from agent_litmus.config import load_config
-    from agent_litmus.formats.hostile import visible
-    from agent_litmus.formats.terminal import last_line
-    from agent_litmus.verdict.exit import EXIT_CODES
 
     settings = load_config(
         config_file(config),
@@ -80,9 +78,19 @@ def run(
     options = RunOptions(only=tuple(probe or ()), limit=limit, resume=resume)
     with progress_display() as progress:
         outcome = run_config(settings, options, progress)
+    changed = {"run.seeds": seeds, "run.repeats": repeats, "run.timeout": timeout, "run.jobs": jobs}
+    given = (*(assignments or ()), *(f"{name}={value}" for name, value in changed.items() if value is not None))
+    return _finish(outcome, rerun_line(settings, outcome.report, given), json=json)
+
+
+def _finish(outcome: "RunOutcome", again: str, *, json: bool) -> int:
+    from agent_litmus.formats.hostile import visible
+    from agent_litmus.formats.terminal import last_line
+    from agent_litmus.verdict.exit import EXIT_CODES
+
     for warning in outcome.warnings:
         sys.stderr.write(visible(f"litmus: warning: {warning}\n"))
-    lost = lost_output(lambda: _print(outcome, json=json))
+    lost = lost_output(lambda: _print(outcome, again, json=json))
     if lost:
         sys.stderr.write(
             f"litmus: standard output cannot be written: {lost}; read {outcome.directory / 'report.json'}\n"
@@ -92,7 +100,7 @@ def run(
     return EXIT_CODES[outcome.report.verdict]
 
 
-def _print(outcome: "RunOutcome", *, json: bool) -> None:
+def _print(outcome: "RunOutcome", again: str, *, json: bool) -> None:
     from agent_litmus.formats.json_report import report_json
     from agent_litmus.formats.terminal import last_line, print_summary
 
@@ -100,4 +108,5 @@ def _print(outcome: "RunOutcome", *, json: bool) -> None:
         sys.stdout.write(report_json(outcome.report).decode())
         return
     print_summary(outcome.report, sys.stdout)
+    sys.stdout.write(again)
     sys.stdout.write(f"report: {outcome.directory / 'report.json'}\n{last_line(outcome.report)}\n")

@@ -41,9 +41,8 @@ def decide(
     """Decide.
 
     Reasons come in the order of the rules: floor missed, regression, malformed, nothing assessed at all, partial,
-    desync, unproven, weak desync, not drilled, unassessed, underpowered; where there is none of these, the same of
-    the score over all tries of the build; and where there is none either, stale pin. The first decides; a missed
-    floor or a regression is FAIL, any other reason INDETERMINATE, none at all PASS.
+    desync, unproven, weak desync, not drilled, unassessed, underpowered; where there is none, the same over all
+    tries of the build, then stale pin. The first decides: floor or regression FAIL, any other INDETERMINATE.
 
     Args:
         scorecard: The score; its tallies are held against the floors.
