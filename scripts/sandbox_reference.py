@@ -17,15 +17,15 @@ same for your host, what is missing on it, and the command that would change tha
 
 There are two providers. `bubblewrap` contains a session in namespaces and watches it from outside. `process` stands
 in where namespaces are refused: it contains next to nothing, refuses real model keys and injections marked
-`destructive` without `--unconfined`, and no run under it can pass. The choice is made once, at the start of a run, by
-a session that is tried out; `[run] provider` forces it, and the report records it.
+`destructive` without `--unconfined`, and no run under it can pass. The choice is made once, at the start of a run,
+by a session that is tried out; `[run] provider` forces it, and the report records it.
 
 ## What is observed
 
 `observed`, `partial` or `not_observed`. A check that needs a channel which was not observed in a session is
 unassessed, never met or passed by silence. At most 5,000 acts a channel are kept for a session; more make it
-`partial`, with the number that was dropped. Every act has its time since the session's start on the monotonic clock,
-and, where a process is known, its number and its parent's. `attempted` and `executed` are told apart.
+`partial`, with the number that was dropped. Every act has its time since the session's start on the monotonic
+clock and, where a process is known, its number and its parent's. `attempted` and `executed` are told apart.
 
 """
 MIDDLE = """
@@ -47,8 +47,8 @@ finding `isolation` counts the sessions, and one difference fails it. A killed h
 
 ## Refused calls
 
-A call that is refused is noted on the channel `calls`, or `clock`, as attempted. An agent that makes a sandbox of its
-own needs some of these: it fails, and the end of the session names the call. Turn the agent's own sandbox off.
+A call that is refused is noted on the channel `calls`, or `clock`, as attempted. An agent that makes a sandbox of
+its own needs some of these: it fails, and the end of the session names the call. Turn the agent's own sandbox off.
 
 """
 
