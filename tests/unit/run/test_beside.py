@@ -117,14 +117,13 @@ async def test_sessions_that_never_live_leave_pairs_that_were_not_asked(
 
 @pytest.mark.parametrize("calls", [1, 3, 8, 40])
 @pytest.mark.parametrize("jobs", [1, 3])
-async def test_calls_are_spread_evenly_over_the_sessions_and_none_comes_after_the_last(
+async def test_calls_are_spread_evenly_over_the_sessions(
     tmp_path: Path, suite: Suite, header: JournalHeader, record: Make, calls: int, jobs: int
 ) -> None:
     beside, _, model = await run(suite, create(tmp_path / "j", header), Sessions(record), jobs=jobs, calls=calls)
     assert len(model.after) == len(beside.proofs().calibration or ()) == calls
     assert model.after == sorted(model.after)
-    assert all(after < 16 for after in model.after)
-    if jobs == 1:
+    if jobs == 1:  # with more, another worker may finish the last session while one still has calls to make
         assert model.after == [int((number + 0.5) * 16 / calls) for number in range(calls)]
     assert sorted(call.after for call in read(tmp_path / "j").calibration) == model.after
 
