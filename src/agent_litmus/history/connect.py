@@ -95,5 +95,5 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def _begin_postgres(connection: Connection) -> None:
-    for name in ("lock_timeout", "statement_timeout"):
-        connection.execute(text(f"SET LOCAL {name} = '{int(WAIT)}s'"))
+    for name, seconds in (("lock_timeout", WAIT), ("statement_timeout", 2 * WAIT)):  # the first says why
+        connection.execute(text(f"SET LOCAL {name} = '{int(1000 * seconds)}ms'"))
