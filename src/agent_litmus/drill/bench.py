@@ -1,7 +1,6 @@
 """The workbench: what the runs of a drill share, made once, and one run on it."""
 
 import asyncio
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from agent_litmus.records.report import Report
 from agent_litmus.sandbox.bubblewrap import BubblewrapProvider
 from agent_litmus.sandbox.process import ProcessProvider
 from agent_litmus.sandbox.protocol import Provider, RunMounts
+from agent_litmus.sandbox.remove import discard
 from agent_litmus.targets.protocol import Target
 
 
@@ -79,4 +79,4 @@ class Workbench:
 
 def forget(outcome: RunOutcome) -> None:
     """Remove what a run left; a drill has hundreds."""
-    shutil.rmtree(outcome.directory, ignore_errors=True)
+    discard(outcome.directory)

@@ -1,7 +1,6 @@
 """A drill: honest runs, mutants and faults on one configuration, interleaved, and what they add up to."""
 
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from agent_litmus.drill.scene import Scene
 from agent_litmus.errors import LitmusConfigError, LitmusError
 from agent_litmus.records.config import Config
 from agent_litmus.records.report import Report
+from agent_litmus.sandbox.remove import discard
 
 _DEFAULT_PARTIAL = "partial-25"
 
@@ -116,7 +116,7 @@ def run_drill(config: Config, options: DrillOptions, say: Say = lambda _text: No
     try:
         return _drill(config, options, faults, work, say)
     finally:
-        shutil.rmtree(work, ignore_errors=True)
+        discard(work)
 
 
 def _drill(config: Config, options: DrillOptions, faults: tuple[Fault, ...], work: Path, say: Say) -> DrillResult:

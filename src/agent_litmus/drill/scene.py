@@ -72,6 +72,12 @@ class Scene:
         known = self.known
         return self.bench.report(replace(seams, history=lambda _facts: known))
 
+    def renewed(self) -> "Scene":
+        """The same ground with the same builds, whose earlier runs are yet to be recorded."""
+        scene = Scene(self.bench)
+        scene.other, scene.helper = self.other, self.helper
+        return scene
+
     def without_history(self) -> "Scene":
         """The same ground, where nothing of earlier runs is known."""
         return _Forgetful(self)

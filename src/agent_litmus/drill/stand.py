@@ -1,6 +1,5 @@
 """A firing stand: the range's scenes of one process, kept and renewed, and one run of one cell."""
 
-import shutil
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from agent_litmus.drill.outcome import HONEST
 from agent_litmus.drill.range import make_range
 from agent_litmus.drill.range.model import model_server
 from agent_litmus.drill.scene import Scene
+from agent_litmus.sandbox.remove import discard
 
 RENEWED_AFTER = 25
 """Runs after which a scene's earlier runs are recorded anew, so that a table does not hang on a few of them."""
@@ -50,7 +50,7 @@ class Stand:
     def __exit__(self, *_: object) -> None:
         """Stop it and remove what is left."""
         self._stack.close()
-        shutil.rmtree(self._place, ignore_errors=True)
+        discard(self._place)
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """One run of a cell, as a line of the outcomes."""
@@ -67,7 +67,7 @@ class Stand:
         key = (cell.kind, cell.size)
         used = self._scenes.get(key)
         if used is None or used.runs >= RENEWED_AFTER:
-            used = self._scenes[key] = _Used(self._made(cell) if used is None else Scene(used.scene.bench))
+            used = self._scenes[key] = _Used(self._made(cell) if used is None else used.scene.renewed())
         used.runs += 1
         return used.scene
 
