@@ -80,9 +80,12 @@ def decide(
     if not missed and not doubts:
         doubts = tuple(_stale_pin(mode, is_current=pin_is_current))
     kind, reasons = _conclude(missed, doubts, _proven(scorecard, mode, certified, tries))
-    flags = tuple(f"score: {flag}" for flag in scorecard.validity)
-    remarks = (*warnings(findings, alpha), *flags, *regression_warnings(scorecard, policy, baseline))
+    remarks = (*warnings(findings, alpha), *_flags(scorecard), *regression_warnings(scorecard, policy, baseline))
     return Verdict(kind, reasons, certified, mode, remarks, pooled)
+
+
+def _flags(card: Scorecard) -> Iterator[str]:
+    return (f"score: {flag}" for flag in card.validity)
 
 
 def _conclude(
