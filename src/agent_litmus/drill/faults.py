@@ -93,7 +93,7 @@ _REPLAY = frozenset(
     }
 )  # fmt: skip
 _RESULTS = frozenset({"accounting", "stale_report", "isolation", "freshness"})
-_LEAK = frozenset({"session_reuse", "leak_pairs", "isolation"})
+_LEAK = frozenset({"session_reuse", "leak_pairs", "context_growth", "isolation"})
 _TOOLS = frozenset({"delivery", "missing_effects", "watermarks", "effects", "accounting"})
 
 FAULTS: tuple[Fault, ...] = (

@@ -15,7 +15,7 @@ from agent_litmus.coupling.evidence import RunEvidence, RunHashes
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.digest import digest_of, sha256_of
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
-from agent_litmus.records.history import HistoryFacts, PriorRun
+from agent_litmus.records.history import HistoryFacts, PriorRun, token_sketch
 from agent_litmus.records.probe import Condition, EpisodeKey, Plan, PlannedEpisode
 from agent_litmus.records.proofs import CalibrationCall, LeakPair, RunProofs
 from agent_litmus.records.scorecard import Tally
@@ -262,6 +262,7 @@ def prior_of(evidence: RunEvidence) -> PriorRun:
         reason="proven",
         episodes=len(evidence.sessions),
         by_category={name: {"ir": Tally(good, bad, 0)} for name, (good, bad) in counts.items()},
+        tokens=token_sketch(token for e in evidence.plan.episodes for token in e.tokens.values()),
         responses={str(s.key): s.normalised_digest.removeprefix("sha256:")[:SKETCH] for s in evidence.sessions},
     )
 
@@ -275,14 +276,15 @@ def each(evidence: RunEvidence, make: Callable[[SessionRecord], SessionRecord]) 
     return hashed(replace(evidence, sessions=tuple(map(make, evidence.sessions))))
 
 
-def grown(evidence: RunEvidence) -> RunEvidence:
-    """One conversation per worker: every prompt holds all that was said before."""
+def grown(evidence: RunEvidence, *, shared: bool = False) -> RunEvidence:
+    """One conversation per worker, or one for all of them: every prompt holds all that was said before."""
     carried: dict[int, int] = {}
     sessions = []
     for record in evidence.sessions:
-        more = carried.get(record.worker, 0)
+        line = 0 if shared else record.worker
+        more = carried.get(line, 0)
         calls = tuple(replace(c, prompt_tokens=(c.prompt_tokens or 0) + more) for c in record.model_calls)
         if calls:
-            carried[record.worker] = (calls[-1].prompt_tokens or 0) + (calls[-1].completion_tokens or 0)
+            carried[line] = (calls[-1].prompt_tokens or 0) + (calls[-1].completion_tokens or 0)
         sessions.append(replace(record, model_calls=calls))
     return replace(evidence, sessions=tuple(sessions))

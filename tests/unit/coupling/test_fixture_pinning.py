@@ -170,6 +170,15 @@ def test_swapping_the_earlier_twins_turns_straight_into_crossed() -> None:
     assert (one.straight, one.crossed) == (other.crossed, other.straight)
 
 
+def test_a_key_without_a_twin_is_not_compared() -> None:
+    source, _ = earlier()
+    row = prior_of(source)
+    one = {key: value for key, value in unproven_responses(source).items() if key.repeat == 0}
+    assert agreement(one, row, repeats=True).pairs == 0
+    assert agreement(one, row, repeats=False).pairs == 21
+    assert agreement(one, replace(row, responses={}), repeats=False).pairs == 0
+
+
 def test_the_e_value_of_even_odds_is_one() -> None:
     """Expectation over the straight pairs of ten, each with odds of one half."""
     from math import comb

@@ -52,6 +52,13 @@ def test_an_honest_remote_agent_proves_everything_and_passes() -> None:
     assert certified_share(run) == 1.0
 
 
+def test_a_session_without_any_proof_is_named() -> None:
+    run = remote_run()
+    bare = replace(run, sessions=(replace(run.sessions[0], proof=None), *run.sessions[1:]))
+    assert "1 of 42 sessions have no receipt" in binding(bare).seen
+    assert certified_share(bare) < 1
+
+
 def test_a_key_is_not_needed_for_the_endpoints_word() -> None:
     run = remote_run()
     for index in range(len(run.sessions)):

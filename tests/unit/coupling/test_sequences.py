@@ -35,6 +35,13 @@ def test_a_conversation_that_is_carried_over_is_a_strong_alarm(jobs: int) -> Non
     assert finding.remedy
 
 
+@pytest.mark.parametrize("jobs", [2, 42])
+def test_one_conversation_for_all_workers_is_found_in_the_order_of_the_run(jobs: int) -> None:
+    """With as many workers as sessions, no session has a predecessor on its own."""
+    finding = context_growth(grown(simulate(AGENTS[0], random.Random(1), Size(jobs=jobs)), shared=True))
+    assert (finding.state, finding.strength) == (FindingState.ALARM, Strength.STRONG)
+
+
 def test_isolated_conversations_are_clear() -> None:
     finding = context_growth(simulate(AGENTS[0], random.Random(1)))
     assert (finding.state, finding.p_value) == (FindingState.CLEAR, None)
