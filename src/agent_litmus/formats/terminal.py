@@ -11,6 +11,7 @@ from rich.text import Text
 from agent_litmus.formats.console import console_on
 from agent_litmus.formats.hostile import one_line
 from agent_litmus.formats.proofs import proof_lines
+from agent_litmus.formats.said_and_done import said_and_done
 from agent_litmus.records.effect import Channel, Outcome
 from agent_litmus.records.episode import Cell
 from agent_litmus.records.finding import FindingState
@@ -52,6 +53,7 @@ def _parts(report: Report) -> Iterable[RenderableType]:
         yield Text("* underpowered: fewer than 5 host tasks or 5 injections, so the interval is wide", style="dim")
     yield _cells(report)
     yield from _harm(report.episodes)
+    yield from said_and_done(report)
     yield from _unassessed(report.episodes)
     yield from _failed_calls(report.episodes)
     yield from _refused_connections(report.episodes)
