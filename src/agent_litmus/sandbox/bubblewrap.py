@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
+from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.finish import Once, in_thread
 from agent_litmus.records.effect import ProviderReport
 from agent_litmus.sandbox import cage, files
@@ -11,7 +12,7 @@ from agent_litmus.sandbox.base import Base, existing
 from agent_litmus.sandbox.binary import Binary, find_bubblewrap
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.bubblewrap_session import BubblewrapSession, Place
-from agent_litmus.sandbox.control import Groups
+from agent_litmus.sandbox.control import Group, Groups
 from agent_litmus.sandbox.launcher import Launcher
 from agent_litmus.sandbox.protocol import Mount, RunMounts, SandboxSpec
 from agent_litmus.sandbox.remove import discard
@@ -80,11 +81,12 @@ class BubblewrapProvider:
         directory = self._state / f"{slot}-{self._mark}-{secrets.token_hex(8)}"
         try:
             digest = await in_thread(self._make, directory, spec, self._launcher.uid(slot))
+            place = self._place(directory, slot)
         except BaseException:
             self._launcher.free_slot(slot)
             discard(directory)
             raise
-        session = BubblewrapSession(spec, self._place(directory, slot), self._launcher, self._base.verify, digest)
+        session = BubblewrapSession(spec, place, self._launcher, self._base.verify, digest)
         session.on_close = self._forget(session, slot)
         return session
 
@@ -117,8 +119,19 @@ class BubblewrapProvider:
             python=str(self._mounts.python),
             uid=self._launcher.uid(slot),
             in_memory=self._in_memory,
-            group=self._groups.slot(slot) if self._groups.parent is not None else None,
+            group=self._group(slot),
         )
+
+    def _group(self, slot: int) -> Group | None:
+        if self._groups.parent is None:
+            return None
+        try:
+            return self._groups.slot(slot)
+        except OSError as error:
+            raise LitmusSandboxError(
+                f"no control group could be made for a session: {error}",
+                hint="run fewer sessions at once (`[run] jobs`)",
+            ) from error
 
     def _forget(self, session: BubblewrapSession, slot: int) -> Callable[[], None]:
         def forget() -> None:

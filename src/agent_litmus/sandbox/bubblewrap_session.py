@@ -17,7 +17,7 @@ from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_f
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
 from agent_litmus.sandbox.canaries import Canaries
 from agent_litmus.sandbox.confined import Confined, Ending, Opened
-from agent_litmus.sandbox.control import Group
+from agent_litmus.sandbox.control import Group, limit_memory
 from agent_litmus.sandbox.demand import Demand
 from agent_litmus.sandbox.diff import file_effects
 from agent_litmus.sandbox.final import lay_final
@@ -151,7 +151,7 @@ class BubblewrapSession:
 
     def _prepare(self, launch: Launch) -> None:
         if self._place.group is not None:
-            self._place.group.limit(self._spec.limits.memory_bytes)
+            limit_memory(self._place.group, self._spec.limits.memory_bytes)
         write_launch_files(launch, cage.RUN, self._place.directory / "run")
         files.give(self._place.directory / "run", self._place.uid)
         self._before = read_tree(self._place.directory / "lower")
@@ -326,6 +326,8 @@ class BubblewrapSession:
         witnessed = name in _WITNESSED
         if witnessed and self._witness is None:
             return ChannelReport(name, ChannelState.NOT_OBSERVED, "the kernel gave no seccomp listener")
+        if name is Channel.READS and self._spec.canaries and self._canaries is None:
+            return ChannelReport(name, ChannelState.NOT_OBSERVED, "the kernel gave no notifications of files")
         why = self._witness.gaps(name) if witnessed and self._witness else ""
         if name is Channel.READS and self._canaries is not None:
             why = self._canaries.gap

@@ -11,6 +11,8 @@ import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_litmus.errors import LitmusSandboxError
+
 _PREFIX = "agent-litmus-"
 _ROOT = Path("/sys/fs/cgroup")
 _LIMITS = {2: ("memory.max", "memory.swap.max"), 1: ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")}
@@ -94,6 +96,21 @@ class Group:
             )
             return int(found[1]) if found else 0
         return 0
+
+
+def limit_memory(group: Group, memory_bytes: int) -> None:
+    """Set a group's limit.
+
+    Raises:
+        LitmusSandboxError: The kernel refuses it.
+    """
+    try:
+        group.limit(memory_bytes)
+    except OSError as error:
+        raise LitmusSandboxError(
+            f"the session's memory could not be limited to {memory_bytes} bytes: {error}",
+            hint="give sessions more memory (`[run] memory_mb`); let nobody else remove this run's control groups",
+        ) from error
 
 
 def remove_abandoned(directory: Path) -> None:

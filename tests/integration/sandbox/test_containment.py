@@ -255,10 +255,14 @@ def test_memory_of_all_processes_together_is_limited_where_the_host_allows_it(
             await provider.close()
 
     code = (
-        "import os, time\n"
+        "import os\n"
+        "(told, tell), (hold, let_go) = os.pipe(), os.pipe()\n"
         "for _ in range(4):\n"
         "  if os.fork() == 0:\n"
-        "    held = bytearray(b'x') * (100 << 20); time.sleep(0.3); os._exit(0)\n"
+        "    os.close(let_go); held = bytearray(b'x') * (100 << 20)\n"
+        "    os.close(tell); os.read(hold, 1); os._exit(0)\n"
+        "os.close(tell); os.read(told, 1)  # ends when each has its memory or was killed\n"
+        "os.close(let_go)\n"
         "ends = [os.waitstatus_to_exitcode(os.wait()[1]) for _ in range(4)]\n"
         "raise SystemExit(any(ends))"
     )

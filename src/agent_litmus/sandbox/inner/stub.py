@@ -181,13 +181,15 @@ def write_home(config: Config) -> None:
 def watch(config: Config) -> int:
     """A descriptor that tells, one after the other, of every opening and reading of the canary files; -1 for none.
 
-    Each file's number there is its place in the list, counted from 1.
+    Each file's number there is its place in the list, counted from 1. Where the kernel gives none, there is none.
     """
     if not config.watched:
         return -1
-    fd = checked(LIBC.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK), "inotify")
+    fd = int(LIBC.inotify_init1(os.O_CLOEXEC | os.O_NONBLOCK))
     for path in config.watched:
-        checked(LIBC.inotify_add_watch(fd, path, IN_ACCESS | IN_OPEN), "inotify " + path.decode(errors="replace"))
+        if fd >= 0 and LIBC.inotify_add_watch(fd, path, IN_ACCESS | IN_OPEN) < 0:
+            os.close(fd)
+            return -1
     return fd
 
 
