@@ -63,7 +63,7 @@ def drill(
         mutants=mutants,
     )
     result = run_drill(settings, options, lambda text: _say(one_line(text, 300)))
-    untold = remember(settings, result)
+    untold = remember(settings, result, whole=mutants and not fault)
     if untold:
         _say(one_line(untold, 500))
     _print(result, json=json, table=table or not json)

@@ -205,6 +205,8 @@ FAULTS: tuple[Fault, ...] = (
 )
 """Every fault, in the order of the table."""
 
+UNRECORDED = "unrecorded"
+"""Ends the name of what is judged without a history."""
 _PARTIAL = Fault("", "{} % of the sessions are answered from a cache, at the model's pace", _REPLAY, _partly)
 PARTIAL: tuple[Fault, ...] = (
     *(
@@ -213,7 +215,7 @@ PARTIAL: tuple[Fault, ...] = (
     ),
     replace(
         _PARTIAL,
-        name="partial-25-unrecorded",
+        name=f"partial-25-{UNRECORDED}",
         what="the same for 25 %, where no history knows of the run that filled the cache",
         share=0.25,
         run=lambda scene, touch: _partly(scene.without_history(), touch),

@@ -29,8 +29,13 @@ def prior_drill(result: DrillResult, at: float) -> PriorDrill:
     )
 
 
-def remember(config: Config, result: DrillResult) -> str:
+def remember(config: Config, result: DrillResult, *, whole: bool) -> str:
     """Write ``drill.json`` into the output directory and tell the history.
+
+    Args:
+        config: Says where.
+        result: What was found.
+        whole: Whether every fault and mutant was meant; a drill of some of them vouches for nothing.
 
     Returns:
         Why the history could not be told; empty if it was.
@@ -38,6 +43,8 @@ def remember(config: Config, result: DrillResult) -> str:
     config.run.output.mkdir(parents=True, exist_ok=True)
     document = json.dumps(drill_document(result), indent=2, sort_keys=True).encode()
     write_whole(config.run.output / "drill.json", document + b"\n")
+    if not whole:
+        return "this drill was not of every fault and mutant, so it does not count for gate.require_drill"
     if not config.history.enabled:
         return "the history is turned off, so gate.require_drill cannot see this drill"
     try:

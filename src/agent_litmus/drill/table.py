@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from agent_litmus.drill.cells import Cell
-from agent_litmus.drill.faults import ALL, PARTIAL, Fault
+from agent_litmus.drill.faults import ALL, PARTIAL, UNRECORDED, Fault
 from agent_litmus.drill.outcome import HONEST, FaultRow, Shown, catchers, fault_row, honest_row
 from agent_litmus.drill.range import KINDS
 from agent_litmus.drill.show import share_with_interval
@@ -111,15 +111,22 @@ def _cell(text: str) -> str:
 
 def _power(found: Mapping[Cell, Sequence[Shown]], size: int) -> Iterator[str]:
     """Partial coupling: detection by the number of sessions that were touched."""
-    kinds = [kind for kind in KINDS if any(Cell(f.name, kind, size) in found for f in PARTIAL)]
-    if not kinds:
+    curves = [(known, kind) for known in (True, False) for kind in KINDS]
+    drawn = {(known, kind): _partial_runs(found, kind, size, known=known) for known, kind in curves}
+    if not any(drawn.values()):
         return
     yield f"\n## Partial coupling, n = {size}: detection by the number k of sessions served from a cache\n\n"
     yield "| agent | k | runs | detected | 95 % exact |\n|---|---|---|---|---|\n"
-    for kind in kinds:
-        runs = [(f, run) for f in PARTIAL for run in found.get(Cell(f.name, kind, size), ()) if run.touched]
+    for (known, kind), runs in drawn.items():
         for low, high in _STEPS:
-            yield from _step(kind, low, high, runs)
+            yield from _step(kind if known else f"{kind}, no history", low, high, runs)
+
+
+def _partial_runs(
+    found: Mapping[Cell, Sequence[Shown]], kind: str, size: int, *, known: bool
+) -> list[tuple[Fault, Shown]]:
+    faults = [fault for fault in PARTIAL if fault.name.endswith(UNRECORDED) != known]
+    return [(f, run) for f in faults for run in found.get(Cell(f.name, kind, size), ()) if run.touched]
 
 
 def _step(kind: str, low: int, high: int, runs: Iterable[tuple[Fault, Shown]]) -> Iterator[str]:

@@ -16,6 +16,7 @@ LINES = [
     line("partial-05", "PASS", [], 1),
     line("partial-05", "INDETERMINATE", ["stale_tokens"], 2),
     line("partial-05", "PASS", [], 0),
+    line("partial-25-unrecorded", "PASS", [], 2),
 ]
 
 
@@ -30,7 +31,7 @@ def test_a_page_counts_runs_detections_and_false_alarms() -> None:
 
 def test_rows_below_the_target_are_named_at_the_top() -> None:
     top = page(outcomes(LINES)).partition("## Faults")[0]
-    assert "7 runs." in top
+    assert "8 runs." in top
     assert "`context-leak`" in top
     assert "`wrong-build`" not in top
 
@@ -39,6 +40,7 @@ def test_partial_coupling_is_shown_by_the_sessions_it_touched() -> None:
     power = page(outcomes(LINES)).partition("## Partial coupling")[2]
     assert "| saturated | 1 | 1 | 0 |" in power
     assert "| saturated | 2 | 1 | 1 |" in power
+    assert "| saturated, no history | 2 | 1 | 0 |" in power
     assert "| saturated | 0 |" not in power
 
 
