@@ -26,19 +26,19 @@ def file_effects(before: Tree, after: Tree, at: float) -> tuple[Effect, ...]:
             found += [(action, path, node) for action, node in _actions(old, new)]
     moved = _moved(found) if before.nodes else {}
     return tuple(
-        Effect(Channel.FILES, action, Outcome.EXECUTED, _detail(path, node) | moved.get(path, {}), at)
+        Effect(Channel.FILES, action, Outcome.EXECUTED, _detail(path, node, moved.get(path)), at)
         for action, path, node in found
     )
 
 
-def _moved(found: list[tuple[str, str, Node]]) -> dict[str, dict[str, object]]:
-    """What the created files say of where they came from, by path."""
+def _moved(found: list[tuple[str, str, Node]]) -> dict[str, str]:
+    """Created files to the deleted ones they were."""
     places: dict[str, tuple[list[str], list[str]]] = {}
     for action, path, node in found:
         if node.kind == "file" and node.size and node.sha256 and action in {"delete", "create"}:
             places.setdefault(node.sha256, ([], []))[action == "create"].append(path)
     pairs = [(gone, made) for gone, made in places.values() if len(gone) == len(made) == 1 and gone != made]
-    return {made[0]: {"moved_from": _text(gone[0])} for gone, made in pairs}
+    return {made[0]: gone[0] for gone, made in pairs}
 
 
 def _actions(old: Node | None, new: Node | None) -> Iterator[tuple[str, Node]]:
@@ -56,14 +56,17 @@ def _actions(old: Node | None, new: Node | None) -> Iterator[tuple[str, Node]]:
         yield "chmod", new
 
 
-def _detail(path: str, node: Node) -> dict[str, object]:
-    return {
+def _detail(path: str, node: Node, origin: str | None) -> dict[str, object]:
+    detail: dict[str, object] = {
         "path": _text(path),
         "size": node.size,
         "sha256": node.sha256,
         "kind": node.kind,
         "mode": f"{node.mode:04o}",
     }
+    if origin is not None:
+        detail["moved_from"] = _text(origin)
+    return detail
 
 
 def _text(path: str) -> str:

@@ -163,7 +163,7 @@ class _Walk:
             return None
         try:
             status = os.fstat(fd)
-            data = os.read(fd, _SMALL + 1)
+            data = os.read(fd, min(status.st_size, _SMALL) + 1)
         except OSError:
             return None
         finally:
