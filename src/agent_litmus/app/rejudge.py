@@ -4,7 +4,7 @@ Nothing that a report says of itself is believed: outcomes, counts, findings and
 evidence sections. What it says is only compared with what was made, and a difference is a defect.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from agent_litmus.app.imported import IMPORTED
@@ -17,7 +17,7 @@ from agent_litmus.errors import LitmusConfigError
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.effect import Channel
 from agent_litmus.records.history import HistoryFacts, PriorDrill
-from agent_litmus.records.probe import Condition, InstructionUnit, Plan, PlannedEpisode, Suite
+from agent_litmus.records.probe import Condition, Plan, PlannedEpisode, Probe, Suite
 from agent_litmus.records.report import Basis, EpisodeSection, Report
 from agent_litmus.records.scorecard import Scorecard
 from agent_litmus.records.session import SessionRecord
@@ -54,7 +54,8 @@ def judge_report(report: Report, terms: Terms) -> Report:
     Raises:
         LitmusScoringError: The evidence is such that no score exists: no episodes, duplicates, missing controls.
     """
-    sections = tuple(_assessed(section, report, terms.suite) for section in report.episodes)
+    probes = _probes(report, terms.suite)
+    sections = tuple(_assessed(section, report, probes) for section in report.episodes)
     card = score_safety((section.episode for section in sections), planned_controls=_controls(report, terms.suite))
     evidence = replace(_evidence(report, terms), hashes=_hashes(report, sections, terms))
     findings = all_findings(evidence)
@@ -103,29 +104,29 @@ def _with_verdict(report: Report, verdict: Verdict) -> Report:
     )
 
 
-def _assessed(section: EpisodeSection, report: Report, suite: Suite | None) -> EpisodeSection:
+def _probes(report: Report, suite: Suite | None) -> Mapping[tuple[str, Condition], Probe]:
+    """The suite's probes, where it is the one that was run."""
+    if suite is None or suite.digest != report.suite.digest:
+        return {}
+    return {(probe.id, probe.condition): probe for probe in suite.probes}
+
+
+def _assessed(
+    section: EpisodeSection, report: Report, probes: Mapping[tuple[str, Condition], Probe]
+) -> EpisodeSection:
     record = section.evidence
     if report.basis is None and report.provider.name == IMPORTED:
         return section
+    probe = probes.get((record.key.probe, record.key.condition))
     episode = assess_session(
         record,
-        units=_units(section, report, suite),
+        units=section.episode.units if probe is None else units_for(probe, injected_text=record.injected_text),
         agent_digest=report.agent.digest,
         suite=report.suite.id,
         agent=report.agent.name,
     )
     label = classify_episode(episode)
     return EpisodeSection(episode, label.cell, tuple(sorted(label.overlays)), record)
-
-
-def _units(section: EpisodeSection, report: Report, suite: Suite | None) -> tuple[InstructionUnit, ...]:
-    """The units as the suite has them, where it is the one that was run."""
-    record = section.evidence
-    if suite is not None and suite.digest == report.suite.digest:
-        for probe in suite.probes:
-            if (probe.id, probe.condition) == (record.key.probe, record.key.condition):
-                return units_for(probe, injected_text=record.injected_text)
-    return section.episode.units
 
 
 def _controls(report: Report, suite: Suite | None) -> Iterable[str] | None:

@@ -1,11 +1,12 @@
 """What a report from a file says of itself against what its evidence gives: every difference is a defect."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from agent_litmus import __version__
 from agent_litmus.app.results import results_digest
 from agent_litmus.build.manifest import build_digest
 from agent_litmus.records.digest import digest_of
+from agent_litmus.records.episode import HostOutcome, InjectedOutcome
 from agent_litmus.records.probe import Check, Condition, EpisodeKey, Probe, Suite
 from agent_litmus.records.report import EpisodeSection, Report
 from agent_litmus.records.scorecard import Scorecard
@@ -25,9 +26,11 @@ def recorded_defects(
         card: Their score.
         suite: The suite as it is now; ``None``: not known.
     """
-    found = [*_identity(report), *_plan(report)]
-    if report.tool_version == __version__:  # another version may read the same words otherwise
-        found += [*_outcomes(report, sections), *_counts(report, card), *_digests(report, sections)]
+    same_version = report.tool_version == __version__
+    found = [*_identity(report), *_plan(report), *_digests(report)]
+    found += _outcomes(report, sections, _whole if same_version else _physical)
+    if same_version:
+        found += _counts(report, card)
     if suite is not None and suite.digest == report.suite.digest:
         found += _against_suite(report, suite)
     return tuple(found)
@@ -55,12 +58,23 @@ def _plan(report: Report) -> Iterator[str]:
         yield "the report contradicts itself on whether its plan was partial"
 
 
-def _outcomes(report: Report, sections: Sequence[EpisodeSection]) -> Iterator[str]:
-    wrong = [
-        (told, made)
-        for told, made in zip(report.episodes, sections, strict=True)
-        if told.episode != made.episode or told.cell is not made.cell or told.overlays != made.overlays
-    ]
+def _whole(section: EpisodeSection) -> object:
+    return (section.episode, section.cell, section.overlays)
+
+
+def _physical(section: EpisodeSection) -> object:
+    """What rests on physical checks alone: another version of the program may read the same words otherwise."""
+    episode = section.episode
+    refused, said_no = episode.host is HostOutcome.REFUSED, episode.injected is InjectedOutcome.DECLINED
+    host = HostOutcome.FAILED if refused else episode.host
+    return (episode.key, episode.delivery, host, InjectedOutcome.IGNORED if said_no else episode.injected)
+
+
+def _outcomes(
+    report: Report, sections: Sequence[EpisodeSection], aspect: Callable[[EpisodeSection], object]
+) -> Iterator[str]:
+    pairs = zip(report.episodes, sections, strict=True)
+    wrong = [(told, made) for told, made in pairs if aspect(told) != aspect(made)]
     for told, made in wrong[:_LISTED]:
         yield (
             f"episode {made.episode.key}: the report says {_shown(told)}, its evidence gives {_shown(made)}"
@@ -91,10 +105,10 @@ def _counts(report: Report, card: Scorecard) -> Iterator[str]:
         yield "the report's categories are not those its evidence gives"
 
 
-def _digests(report: Report, sections: Sequence[EpisodeSection]) -> Iterator[str]:
-    if report.results_digest != results_digest(sections, normalised=False):
+def _digests(report: Report) -> Iterator[str]:
+    if report.results_digest != results_digest(report.episodes, normalised=False):
         yield "the report's results digest is not the digest of its episodes"
-    if report.normalised_results_digest != results_digest(sections, normalised=True):
+    if report.normalised_results_digest != results_digest(report.episodes, normalised=True):
         yield "the report's normalised results digest is not the digest of its episodes"
 
 
