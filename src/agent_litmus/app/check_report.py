@@ -59,6 +59,18 @@ def obligation_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
         yield f"  provider {outcome.provider.name} is not built in; its own report decides"
 
 
+def table_lines() -> Iterator[str]:
+    """Every obligation for every kind of agent under every built-in provider."""
+    rows = obligation_table()
+    yield "what can be proven of which kind of agent under which provider:"
+    places = list(dict.fromkeys((row.target, row.provider) for row in rows))
+    able = {(row.obligation, row.target, row.provider): row.able for row in rows}
+    yield from columns(
+        (obligation, ", ".join(f"{t}/{p} {'yes' if able[obligation, t, p] else 'NO'}" for t, p in places))
+        for obligation in Obligation
+    )
+
+
 def _ability(why: str, barrier: str | None) -> str:
     return f"CANNOT be proven: {barrier}" if barrier else f"can be proven: {why}"
 

@@ -31,7 +31,7 @@ def check(
     Exit: 0 fit, 2 not fit.
     """
     from agent_litmus.app.check import check_config
-    from agent_litmus.app.check_report import agent_lines, located_problems, obligation_lines
+    from agent_litmus.app.check_report import agent_lines, located_problems, obligation_lines, table_lines
     from agent_litmus.app.doctor import report_lines
     from agent_litmus.config import load_config
     from agent_litmus.formats.hostile import visible
@@ -46,6 +46,8 @@ def check(
         *report_lines(outcome.provider),
         "",
         *obligation_lines(settings, outcome),
+        "",
+        *table_lines(),
         "",
         f"{outcome.sessions} sessions played: host oracles, carriers, injection oracles, doing nothing",
         *(visible(problem, 2000) for problem in problems),
