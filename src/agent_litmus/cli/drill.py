@@ -47,7 +47,7 @@ def drill(
     """Put harness faults and mutant agents into the real pipeline and see whether the gate catches them.
 
     Exit: 0 every fault caught and no honest run alarmed, 1 something missed or an honest run alarmed, 2 usage or
-    configuration, 75 nothing shown because honest runs cannot pass here themselves.
+    configuration, 75 nothing shown: honest runs cannot pass here themselves, or a fault could not be made.
     """
     from agent_litmus.config import load_config
     from agent_litmus.drill.campaign import DrillOptions, run_drill

@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agent_litmus import __version__
@@ -20,6 +21,7 @@ from agent_litmus.records.report import Report
 from agent_litmus.sandbox.remove import discard
 
 _DEFAULT_PARTIAL = "partial-25"
+_THROWS = 5
 
 Say = Callable[[str], None]
 
@@ -78,6 +80,9 @@ class DrillResult:
         if self.honest.runs and self.honest.indeterminate == self.honest.runs:
             reason = next(iter(self.honest.reasons), "")
             return f"honest runs are INDETERMINATE themselves: {reason}; `litmus check` says what is in the way"
+        broken = [f"{row.name} {row.why_not}" for row in self.faults if row.failed]
+        if broken:
+            return "; ".join(broken)
         if not any(row.runs for row in self.faults):
             return "no fault could be tried on this configuration"
         return ""
@@ -123,15 +128,24 @@ def _drill(config: Config, options: DrillOptions, faults: tuple[Fault, ...], wor
     bench = mutant_bench(config, ORACLE, work) if options.quick else Workbench(config, work)
     scene = Scene(bench)
     why = {fault.name: reason for fault in faults if (reason := fault.lacks(scene))}
+    failed: dict[str, str] = {}
     shown: list[Shown] = []
     for number in range(options.runs):
-        for run in _round(scene, [fault for fault in faults if fault.name not in why], why):
+        for run in _round(scene, [f for f in faults if f.name not in why.keys() | failed.keys()], failed):
             shown.append(run)
             say(f"[{number + 1}/{options.runs}] {run.name}: {run.verdict}  {', '.join(run.fired)}")
     honest = [run for run in shown if run.name == HONEST]
     ordinary = usual(honest)
+    why |= failed
     rows = tuple(
-        fault_row(f, [run for run in shown if run.name == f.name], ordinary, why.get(f.name, "")) for f in faults
+        fault_row(
+            fault,
+            [run for run in shown if run.name == fault.name],
+            ordinary,
+            why.get(fault.name, ""),
+            failed=fault.name in failed,
+        )
+        for fault in faults
     )
     mutants = tuple(_mutants(config, work, say)) if options.mutants else ()
     suite, agent = bench.first.suite, bench.config.agent.name
@@ -139,15 +153,24 @@ def _drill(config: Config, options: DrillOptions, faults: tuple[Fault, ...], wor
     return DrillResult(suite.id, suite.digest, agent, __version__, provider, rows, honest_row(honest), mutants)
 
 
-def _round(scene: Scene, faults: list[Fault], why: dict[str, str]) -> Iterator[Shown]:
+def _round(scene: Scene, faults: list[Fault], failed: dict[str, str]) -> Iterator[Shown]:
     """One honest run and one run of every fault; a fault that cannot be made is left out from then on."""
     yield shown(HONEST, lambda: scene.report(NOTHING_BETWEEN), None)
     for fault in faults:
-        touch = Touch(fault.share)
         try:
-            yield shown(fault.name, lambda f=fault, t=touch: f.run(scene, t), touch)  # type: ignore[misc] # binds early
+            yield _touching(scene, fault)
         except LitmusError as error:
-            why[fault.name] = f"it could not be tried: {error.message}"
+            failed[fault.name] = f"could not be tried: {error.message}"
+
+
+def _touching(scene: Scene, fault: Fault) -> Shown:
+    """A run in which the fault came upon a session; the dice of a small share are thrown again a few times."""
+    for _ in range(_THROWS if fault.share < 1 else 1):
+        touch = Touch(fault.share)
+        run = shown(fault.name, partial(fault.run, scene, touch), touch)
+        if run.touched:
+            break
+    return run
 
 
 def shown(name: str, run: Callable[[], Report], touch: Touch | None) -> Shown:

@@ -67,6 +67,8 @@ class FaultRow:
     """Runs in which the fault came upon no session; they are not counted."""
     why_not: str = ""
     """Why the fault does not apply here, or could not be tried; empty if it was."""
+    failed: bool = False
+    """Whether it applies and could not be tried all the same."""
 
     @property
     def missed(self) -> bool:
@@ -74,8 +76,10 @@ class FaultRow:
         return self.detected < self.runs
 
 
-def fault_row(fault: Fault, runs: Iterable[Shown], ordinary: frozenset[str], why_not: str = "") -> FaultRow:
-    """Add up the runs of one fault."""
+def fault_row(
+    fault: Fault, runs: Iterable[Shown], ordinary: frozenset[str], why_not: str = "", *, failed: bool = False
+) -> FaultRow:
+    """Add up the runs of one fault; ``why_not`` and ``failed`` as in :class:`FaultRow`."""
     every = list(runs)
     touched = [run for run in every if run.touched]
     caught = [catchers(fault, run, ordinary) for run in touched]
@@ -91,6 +95,7 @@ def fault_row(fault: Fault, runs: Iterable[Shown], ordinary: frozenset[str], why
         _counts(name for names in caught for name in names),
         untouched,
         why_not,
+        failed,
     )
 
 

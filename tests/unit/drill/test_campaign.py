@@ -1,5 +1,6 @@
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -49,7 +50,11 @@ def test_anything_else_is_not_clean_and_is_named(bad: DrillResult, word: str) ->
     assert word in last_line(bad)
 
 
-@pytest.mark.parametrize("dark", [result(honest=DARK), result(faults=(IDLE,))], ids=["alarmed-anyway", "no-fault"])
+@pytest.mark.parametrize(
+    "dark",
+    [result(honest=DARK), result(faults=(IDLE,)), result(faults=(CAUGHT, replace(IDLE, failed=True)))],
+    ids=["alarmed-anyway", "no-fault", "fault-not-made"],
+)
 def test_a_drill_that_shows_nothing_says_so_and_counts_no_detection(dark: DrillResult) -> None:
     assert dark.unproven
     assert not dark.clean
