@@ -1,5 +1,7 @@
 """The cases themselves: complete, named once, each with something to hold and something to see."""
 
+from pathlib import Path
+
 import pytest
 
 from agent_litmus.exam.case import Case
@@ -31,3 +33,9 @@ def test_every_script_is_a_program_that_reports(case: Case) -> None:
 def test_what_a_script_said_is_heard_among_other_output() -> None:
     output = b'noise\n{"a": 1}\n\xff\xfe\n{"b": null}\n{"a": 2}\n{broken\n[1]\n'
     assert heard(output) == {"a": 2, "b": None}
+
+
+def test_the_reference_page_names_every_case_with_what_it_does_and_what_it_needs() -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/sandbox-self-check.md").read_text("utf-8")
+    rows = {line for line in page.splitlines() if line.startswith("| `")}
+    assert rows == {f"| `{case.name}` | {case.title} | {', '.join(case.needs)} |" for case in ALL}
