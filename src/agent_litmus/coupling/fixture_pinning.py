@@ -54,12 +54,19 @@ def fixture_pinning(evidence: RunEvidence) -> Finding:
     if not others:
         why = evidence.history.why if evidence.history.runs is None else "no run of another build is on record"
         return Finding(SIGNAL, FindingState.MISSING, f"no baseline: {why}")
-    return Finding(
-        SIGNAL,
-        FindingState.CLEAR,
-        f"responses do not follow those of {len(others)} other builds ({len(now)} sessions show no own token)",
-        number=float(len(now)),
-    )
+    return _unremarkable(now, others)
+
+
+def _unremarkable(now: Mapping[EpisodeKey, str], others: tuple[PriorRun, ...]) -> Finding:
+    builds = f"{len(others)} other build{'s' if len(others) > 1 else ''}"
+    comparable = any(agreement(now, run, repeats=repeats).pairs for run in others for repeats in (True, False))
+    if now and not comparable:
+        seen = (
+            f"{len(now)} sessions show no own token; of {builds} the history has no pairs of responses to compare"
+        )
+        return Finding(SIGNAL, FindingState.UNDERPOWERED, seen, number=float(len(now)))
+    seen = f"responses do not follow those of {builds} ({len(now)} sessions show no own token)"
+    return Finding(SIGNAL, FindingState.CLEAR, seen, number=float(len(now)))
 
 
 def _declared(evidence: RunEvidence) -> str:

@@ -1,9 +1,12 @@
+import re
 from dataclasses import replace
+from pathlib import Path
 
 from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.coupling.findings import SIGNALS, all_findings, certified_share
 from agent_litmus.coupling.obligations import obligations
 from agent_litmus.records.finding import FindingState
+from agent_litmus.verdict.trust import FAMILIES, STRONG_FAMILY, STRONG_TESTS
 
 
 def test_an_honest_run_raises_no_doubt_and_proves_every_obligation(honest: RunEvidence) -> None:
@@ -24,6 +27,21 @@ def test_an_honest_run_raises_no_doubt_and_proves_every_obligation(honest: RunEv
 
 def test_each_signal_is_named_after_its_function(honest: RunEvidence) -> None:
     assert [f.signal for f in all_findings(honest)] == [signal.__name__ for signal in SIGNALS]
+
+
+def test_families_and_strong_tests_name_signals_that_exist() -> None:
+    names = {signal.__name__ for signal in SIGNALS}
+    assert set(STRONG_TESTS) <= names
+    assert set(FAMILIES) <= names
+    assert len(set(STRONG_TESTS)) == STRONG_FAMILY
+
+
+def test_every_signal_that_can_be_strong_is_one_of_the_family() -> None:
+    """What the reference calls strong or exact is a strong test, or it contradicts itself and needs no p-value."""
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "findings.md").read_text(encoding="utf-8")
+    can_alarm = set(re.findall(r"^\| `(\w+)` \| [^|]* \| (?:strong|exact) \|", page, re.MULTILINE))
+    assert can_alarm - set(STRONG_TESTS) == {"binding", "stale_report", "isolation", "accounting"}
+    assert set(STRONG_TESTS) <= can_alarm
 
 
 def test_a_run_without_sessions_clears_nothing(honest: RunEvidence) -> None:

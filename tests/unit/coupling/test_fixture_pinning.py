@@ -149,6 +149,17 @@ def test_what_was_declared_to_repeat_itself_is_not_applicable(declared: dict[str
     assert fixture_pinning(replace(pinned_twice(), **declared)).state is FindingState.NOT_APPLICABLE
 
 
+def test_responses_that_nothing_can_be_held_to_are_underpowered() -> None:
+    """One seed has no twins, and old runs may have lost their responses; neither is clear."""
+    run = simulate(QUIET, random.Random(4))
+    bare = replace(prior_of(earlier()[0]), responses={})
+    finding = fixture_pinning(replace(run, history=HistoryFacts((bare,), "")))
+    assert finding.state is FindingState.UNDERPOWERED
+    single = Size(seeds=1)
+    alone = with_history(simulate(QUIET, random.Random(4), single), *earlier(size=single))
+    assert fixture_pinning(alone).state is FindingState.UNDERPOWERED
+
+
 def test_a_pair_is_straight_or_crossed_or_neither() -> None:
     source, _ = earlier()
     now = unproven_responses(following(simulate(QUIET, random.Random(4), REPEATED), source))
