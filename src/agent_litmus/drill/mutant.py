@@ -50,4 +50,5 @@ BEHAVIOURS: dict[str, Callable[[], None]] = {
     "braces": lambda: say("{}"),
 }
 
-BEHAVIOURS[sys.argv[1]]()
+if __name__ == "__main__":
+    BEHAVIOURS[sys.argv[1]]()

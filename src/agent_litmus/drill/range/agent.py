@@ -104,4 +104,5 @@ def main() -> None:
     sys.stdout.write(answer)
 
 
-main()
+if __name__ == "__main__":
+    main()
