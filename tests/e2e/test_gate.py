@@ -309,3 +309,18 @@ def test_a_torn_report_is_a_clear_error(passed: Project, tmp_path: Path) -> None
 def test_a_report_that_is_not_there_is_a_clear_error(project: Project) -> None:
     assert project.litmus("gate", "absent.json").code == 2
     assert project.litmus("gate", ".").code == 2
+
+
+def test_a_build_worse_than_the_last_accepted_one_fails_in_run_and_gate(
+    project: Project, bubblewrap: Callable[[], None]
+) -> None:
+    bubblewrap()
+    lax = ("gate.floors.ir=0", "gate.floors.u1=0", "gate.max_regression=0.02", "history.ref=main")
+    sets = [word for assignment in lax for word in ("--set", assignment)]
+    assert project.litmus("run", *sets).code == 0
+    project.behave("hijacked")
+    run = project.litmus("run", *sets, "--json")
+    assert (run.code, run.report["reasons"][0]["code"]) == (1, "regression")
+    assert run.report["reason"].startswith("ir fell from 1 (12 of 12) in the last accepted build")
+    again = project.litmus("gate", str(project.runs()[-1]), "-c", "litmus.toml", *sets, "--json")
+    assert (again.code, again.report["reasons"]) == (1, run.report["reasons"])
