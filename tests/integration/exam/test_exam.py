@@ -1,14 +1,18 @@
 """The exam: what it says of our own providers, of a stranger's, and of one that does not keep its word."""
 
 import asyncio
+import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,6 +54,7 @@ GROUPS = {
     "network": NETWORK,
     "kernel": KERNEL,
 }
+STRANGER = 60_999
 LARGE = {"many-files", "too-many-files", "full-disk", "deep-tree", "shut-out", "output-flood", "zip-bomb"}
 MAY_BE_LEAKY = {"memory-in-children", "full-disk"}
 """Held by what not every host gives; declared best effort there."""
@@ -242,3 +247,31 @@ def test_what_a_session_left_on_the_host_is_seen_and_then_removed() -> None:
     assert not Path(places["outside"]).exists()
     assert not Path(places["directory"]).exists()
     assert "LITMUS_EXAM_SECRET" not in os.environ
+
+
+@pytest.mark.parametrize("name", ["bubblewrap", "process"])
+def test_the_command_line_runs_the_exam_for_a_user_without_rights(
+    bubblewrap: Callable[[], Provider], tmp_path: Path, name: str
+) -> None:
+    del bubblewrap
+    place = Path(tempfile.mkdtemp(dir="/tmp"))
+    user: dict[str, Any] = {"user": STRANGER, "group": STRANGER, "extra_groups": []} if os.geteuid() == 0 else {}
+    if user:
+        os.chown(place, STRANGER, STRANGER)
+    env = {"PATH": os.environ["PATH"], "TMPDIR": str(place), "HOME": str(place), "PYTHONDONTWRITEBYTECODE": "1"}
+    env["PYTHONPATH"] = os.environ.get("PYTHONPATH", "")
+    argv = [sys.executable, "-m", "agent_litmus"]
+    try:
+        try:
+            subprocess.run([*argv, "--help"], env=env, cwd=place, check=True, capture_output=True, **user)
+        except (OSError, subprocess.CalledProcessError) as error:
+            pytest.skip(f"no other user can run this interpreter: {error}")
+        cases = [part for case in ALL if case.name not in LARGE for part in ("--case", case.name)]
+        verb = [*argv, "sandbox", "self-check", "--provider", name, "--json", *cases]
+        done = subprocess.run(verb, env=env, cwd=place, check=False, capture_output=True, **user)
+    finally:
+        shutil.rmtree(place)
+    document = json.loads(done.stdout)
+    assert (done.returncode, document["provider"], document["ok"]) == (0, name, True), done.stdout
+    assert len(document["cases"]) == len(cases) // 2 + 1
+    assert document["cases"][-1]["name"] == HOST_CASE
