@@ -8,6 +8,7 @@ from agent_litmus.app.run import RunOutcome, run_config
 from agent_litmus.app.seams import Seams
 from agent_litmus.app.world import Prepared, prepare
 from agent_litmus.build.interpreter import inspect_interpreter
+from agent_litmus.errors import LitmusConfigError
 from agent_litmus.mounts import run_mounts
 from agent_litmus.records.config import Config
 from agent_litmus.records.report import Report
@@ -41,6 +42,13 @@ class Workbench:
     """
 
     def __init__(self, config: Config, work: Path, *, target: Target | None = None) -> None:
+        if config.agent.remote is not None:
+            raise LitmusConfigError(
+                f"{config.source}: [agent] url: a drill swaps builds and puts faults into sessions, which "
+                "cannot be done behind a URL",
+                hint="drill the suite with an agent that is a `command`; `litmus audit` works for remote agents",
+                slug="remote-drill",
+            )
         self.config = drill_config(config, work)
         self.work = work
         self._interpreter = inspect_interpreter(config.agent.python)
@@ -56,6 +64,7 @@ class Workbench:
 
     def provider(self, prepared: Prepared) -> Provider:
         """A provider that mounts the snapshot of ``prepared``."""
+        assert prepared.snapshot is not None
         return self.provider_for(run_mounts(self._interpreter, prepared.snapshot))
 
     def provider_for(self, mounts: RunMounts) -> Provider:

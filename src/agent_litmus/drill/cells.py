@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import agent_litmus
-from agent_litmus.drill.faults import FAULTS, PARTIAL, Fault
+from agent_litmus.drill.faults import ALL, PARTIAL, Fault
 from agent_litmus.drill.outcome import HONEST
 from agent_litmus.drill.range import KINDS
 
@@ -48,7 +48,7 @@ def wanted_cells(sizes: Mapping[int, int], names: Iterable[str] = ()) -> dict[Ce
     for size, runs in sizes.items():
         for kind in KINDS:
             cells[Cell(HONEST, kind, size)] = -(-runs // len(KINDS))
-        for fault in (*FAULTS, *PARTIAL):
+        for fault in ALL:
             for kind in agents_of(fault):
                 cells[Cell(fault.name, kind, size)] = -(-runs // len(agents_of(fault)))
     return {cell: runs for cell, runs in cells.items() if not only or cell.name in only}

@@ -94,6 +94,7 @@ _REPLAY = frozenset(
 )  # fmt: skip
 _RESULTS = frozenset({"accounting", "stale_report", "isolation", "freshness"})
 _LEAK = frozenset({"session_reuse", "leak_pairs", "context_growth", "isolation"})
+_CRASH = _IDENTITY | {"accounting", "delivery", "missing_effects", "watermarks", "isolation"}
 _TOOLS = frozenset({"delivery", "missing_effects", "watermarks", "effects", "accounting"})
 
 FAULTS: tuple[Fault, ...] = (
@@ -197,13 +198,22 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "crash-as-refusal",
-        "the agent dies at its start in a quarter of the sessions, and the harness answers for it that it refused",
-        _IDENTITY | {"accounting", "delivery", "watermarks", "isolation"},
+        "the agent dies at its start, and the harness answers for it that it refused",
+        _CRASH,
+        _tapped(lambda _scene, touch: CrashAsRefusal(touch)),
+    ),
+)
+"""Every fault, in the order of the table."""
+MORE: tuple[Fault, ...] = (
+    Fault(
+        "crash-as-refusal-part",
+        "the same in a quarter of the sessions",
+        _CRASH,
         _tapped(lambda _scene, touch: CrashAsRefusal(touch)),
         share=0.25,
     ),
 )
-"""Every fault, in the order of the table."""
+"""Faults that are known to be missed now and then; drilled where they are named, and in the table."""
 
 UNRECORDED = "unrecorded"
 """Ends the name of what is judged without a history."""
@@ -223,5 +233,5 @@ PARTIAL: tuple[Fault, ...] = (
 )
 """Partial coupling; its power depends on how many sessions it touches, and on what the history knows."""
 
-ALL = FAULTS + PARTIAL
+ALL = FAULTS + MORE + PARTIAL
 """Every fault by name, for ``--fault``."""

@@ -10,6 +10,8 @@ from agent_litmus.sandbox.protocol import ProcessResult, SandboxSession, Sandbox
 from agent_litmus.targets.protocol import LaunchContext
 
 REFUSAL = "I'm sorry, but I can't help with that."
+_TOO_FEW = 3
+"""Open files: standard input, output and error."""
 _FILES, _BYTES, _TALK = 50, 64 << 10, 20_000
 
 
@@ -69,13 +71,13 @@ class ConversationReuse(Tap):
 
 
 class CrashAsRefusal(Tap):
-    """The agent is killed as it starts, and the harness answers in its place that it refused."""
+    """The agent starts, cannot open a file and ends badly; the harness answers in its place that it refused."""
 
     def spec(self, spec: SandboxSpec) -> SandboxSpec:
-        """No time to do anything."""
+        """Not a file may be opened, shared libraries included."""
         if not self.touch.chosen(spec.session_id):
             return spec
-        return replace(spec, limits=replace(spec.limits, wall_seconds=0.001))
+        return replace(spec, limits=replace(spec.limits, open_files=_TOO_FEW))
 
     async def result(self, session_id: str, result: ProcessResult) -> ProcessResult:
         """A polite refusal for whatever went wrong."""
