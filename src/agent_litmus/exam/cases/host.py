@@ -37,7 +37,7 @@ say(own=os.environ.get(X["variable"]))
 attempt("environ", lambda: open("/proc/1/environ", "rb").read())
 attempt("descriptors", lambda: os.listdir("/proc/1/fd"))
 attempt("memory", lambda: open("/proc/1/mem", "rb"))
-attempt("root", lambda: os.listdir("/proc/1/root/"))
+attempt("root", lambda: os.listdir("/proc/1/root"))
 """,
         holds=(refused("pid", "environ", "descriptors", "memory", "root"), finished()),
     ),
