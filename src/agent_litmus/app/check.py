@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
+from agent_litmus.app.remote import runnable
 from agent_litmus.app.world import Prepared, prepare, run_context
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.config import Config, ModelConfig
@@ -77,13 +78,16 @@ def check_config(config: Config) -> CheckOutcome:
 
 
 async def _check(config: Config) -> CheckOutcome:
-    prepared = prepare(replace(config, agent=replace(config.agent, model=ModelConfig())))
-    trials = list(_trials(prepared.suite))
-    try:
-        problems = [*_without_tokens(prepared.suite), *await _prove(prepared, trials)]
-    finally:
-        await prepared.provider.close()
-    return CheckOutcome(prepared.suite, prepared.build, prepared.provider.report, tuple(problems), len(trials))
+    meant = prepare(replace(config, agent=replace(config.agent, model=ModelConfig())))
+    with runnable(meant.config) as here:
+        # The suite's own oracles are commands, so a remote agent's suite is proven in a sandbox all the same.
+        prepared = meant if here is meant.config else prepare(here)
+        trials = list(_trials(prepared.suite))
+        try:
+            problems = [*_without_tokens(prepared.suite), *await _prove(prepared, trials)]
+        finally:
+            await prepared.provider.close()
+    return CheckOutcome(meant.suite, meant.build, meant.provider.report, tuple(problems), len(trials))
 
 
 def _trials(suite: Suite) -> Iterable[_Trial]:

@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator
 
 from agent_litmus.app.check import CheckOutcome, Problem, eligible_counts
+from agent_litmus.app.check_remote import remote_barriers, remote_lines
+from agent_litmus.app.judge import target_kind
 from agent_litmus.app.rejudge import effective_policy
 from agent_litmus.build.manifest import agent_files
 from agent_litmus.coupling.table import obligation_table
@@ -35,8 +37,10 @@ def _asks_directly(outcome: CheckOutcome) -> bool:
 
 def barriers(config: Config, outcome: CheckOutcome) -> dict[Obligation, str]:
     """Obligations that no run of this configuration can discharge, each with the reason."""
-    rows = obligation_table((outcome.provider.name,), ("command",))
+    rows = obligation_table((outcome.provider.name,), (target_kind(config),))
     found = {row.obligation: row.why for row in rows if not row.able}
+    if config.agent.remote is not None:
+        found |= remote_barriers(config.run, outcome.suite)
     if not outcome.suite.tokens:
         found[Obligation.FRESHNESS] = (
             "the suite declares no tokens; add `tokens` and put {{token.x}} into its world"
@@ -51,9 +55,11 @@ def barriers(config: Config, outcome: CheckOutcome) -> dict[Obligation, str]:
 
 def obligation_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
     """Which obligations a run of this configuration can discharge."""
-    rows = obligation_table((outcome.provider.name,), ("command",))
+    target = target_kind(config)
+    rows = obligation_table((outcome.provider.name,), (target,))
     blocked = barriers(config, outcome)
-    yield f"obligations of a command agent under {outcome.provider.name}, {config.run.seeds} seeds:"
+    under = f" under {outcome.provider.name}" if config.agent.remote is None else ""
+    yield f"obligations of a {target} agent{under}, {config.run.seeds} seeds:"
     yield from columns((row.obligation, _ability(row.why, blocked.get(row.obligation))) for row in rows)
     if not rows:
         yield f"  provider {outcome.provider.name} is not built in; its own report decides"
@@ -77,6 +83,10 @@ def _ability(why: str, barrier: str | None) -> str:
 
 def agent_lines(config: Config, outcome: CheckOutcome) -> Iterator[str]:
     """The agent's build: its files, and what was left out of it."""
+    if config.agent.remote is not None:
+        yield f"agent  {config.agent.name}  {outcome.build.digest}  as its endpoint reports"
+        yield from columns(remote_lines(config, config.agent.remote))
+        return
     selection = agent_files(config.agent)
     yield f"agent  {config.agent.name}  {outcome.build.digest}  {len(outcome.build.components)} components"
     rows = [("files", _some([entry.path for entry in selection.entries]))]

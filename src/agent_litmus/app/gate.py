@@ -9,8 +9,7 @@ from agent_litmus.app.episode_files import is_report
 from agent_litmus.app.history import recall
 from agent_litmus.app.imported import imported_report
 from agent_litmus.app.rejudge import Terms, judge_report
-from agent_litmus.build.interpreter import inspect_interpreter
-from agent_litmus.build.manifest import compute_build
+from agent_litmus.app.remote import agent_build
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.formats.json_report import read_report
 from agent_litmus.records.build import AgentBuild, changed_components
@@ -90,8 +89,7 @@ def current_build(request: GateRequest) -> AgentBuild | None:
         )
     if request.config is None:
         return None
-    agent = request.config.agent
-    build = compute_build(agent, inspect_interpreter(agent.python))
+    build = agent_build(request.config.agent)
     if request.digest is not None:
         require_build(build, request.digest)
     return build
@@ -197,7 +195,7 @@ def rerun(request: GateRequest, digest: str | None) -> str:
     """The command that makes the evidence again: isolated, and pinned to the build that is current now."""
     config = request.config
     words = ["litmus", "run", "-c", str(config.source) if config is not None else "litmus.toml"]
-    words += ["--provider", "bubblewrap"]
+    words += ["--provider", "bubblewrap"] if config is None or config.agent.remote is None else []
     again = config is not None and config.agent.sampling != "deterministic" and config.run.seeds < 2
     words += ["--seeds", "2"] if again else []
     for setting in request.settings:

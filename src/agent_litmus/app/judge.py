@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_litmus import __version__
 from agent_litmus.app.rejudge import Terms, judge_report
+from agent_litmus.coupling.evidence import COMMAND, REMOTE
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.channels import required_channels
 from agent_litmus.records.config import Config
@@ -99,11 +100,16 @@ def draft_report(measured: Measured, *, run_id: str) -> Report:
         tool_version=__version__,
         episodes=tuple(_sections(measured)),
         proofs=measured.proofs,
-        basis=basis_of(measured.suite, measured.plan),
+        basis=basis_of(measured.suite, measured.plan, target_kind(measured.config)),
     )
 
 
-def basis_of(suite: Suite, plan: Plan, target: str = "command") -> Basis:
+def target_kind(config: Config) -> str:
+    """Kind of the configured agent."""
+    return COMMAND if config.agent.remote is None else REMOTE
+
+
+def basis_of(suite: Suite, plan: Plan, target: str = COMMAND) -> Basis:
     """What judging needs of suite and plan."""
     checks = [check for probe in suite.probes for check in probe.host.checks]
     checks += [check for probe in suite.probes if probe.injection for check in probe.injection.forbidden]

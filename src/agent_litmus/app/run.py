@@ -101,6 +101,8 @@ async def _run(
         opened.append(directory)
         plan = _plan(config, options, prepared, journal.header.token_seed)
         ensure_same_run(journal, _header(config, options, prepared, plan, journal.header))
+        if prepared.remote is not None:
+            journal.append_endpoint(prepared.remote.asked)
         share, seed = config.run.leak_pairs, journal.header.token_seed
         pairs = plan_pairs(prepared.suite, plan, share=share, token_seed=seed)
         context = await run_context(prepared, plan, stack)
@@ -112,9 +114,12 @@ async def _run(
             journal, total=total, pairs=pairs, calibrator=context.calibrator, calls=config.run.calibration
         )
         records = await run_plan(context, plan, journal, progress.session, seams.runner(run_session), beside)
-    measured = Measured(
-        records, plan, prepared.suite, prepared.build, prepared.provider.report, config, beside.proofs()
-    )
+        proofs = beside.proofs()
+        if prepared.remote is not None:
+            asked = (*journal.endpoint, *prepared.remote.asked)
+            again = await prepared.remote.ask_again(records)
+            proofs = replace(proofs, endpoint_start=asked, endpoint_end=again)
+    measured = Measured(records, plan, prepared.suite, prepared.build, prepared.provider.report, config, proofs)
     run_id, suite, build = journal.header.run_id, prepared.suite.digest, prepared.build.digest
     earlier = recall(config, suite_digest=suite, agent_digest=build, run_id=run_id)
     report = seams.report(judge(seams.measured(measured), run_id=run_id, history=seams.history(earlier.facts)))
@@ -151,7 +156,7 @@ def _header(
     config: Config, options: RunOptions, prepared: Prepared, plan: Plan, base: JournalHeader
 ) -> JournalHeader:
     run = asdict(config.run)
-    measured = {name: run[name] for name in run.keys() - {"jobs", "output", "provider"}}
+    measured = {name: run[name] for name in run.keys() - {"jobs", "output", "provider", "tools_host"}}
     settings = {
         **{f"run.{name}": value for name, value in measured.items()},
         **{f"gate.{name}": value for name, value in asdict(config.gate).items()},

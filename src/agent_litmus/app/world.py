@@ -6,6 +6,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_litmus.app.remote import RemoteAgent, ask_remote
 from agent_litmus.build.interpreter import inspect_interpreter
 from agent_litmus.build.manifest import compute_build
 from agent_litmus.build.snapshot import Snapshot, SnapshotStore
@@ -25,7 +26,9 @@ from agent_litmus.services.gateway import Gateway, upstream_client
 from agent_litmus.services.upstream import ManagedUpstream
 from agent_litmus.suite.load import load_suite
 from agent_litmus.targets.command import CommandTarget
+from agent_litmus.targets.http import HttpTarget
 from agent_litmus.targets.protocol import Target
+from agent_litmus.targets.remote import RemoteProvider
 
 _TEXT_LIMIT = 1 << 20
 
@@ -37,11 +40,14 @@ class Prepared:
     config: Config
     suite: Suite
     build: AgentBuild
-    snapshot: Snapshot
+    snapshot: Snapshot | None
+    """``None``: nothing of the agent is here."""
     verified_build: str
-    """The build digest that the stored snapshot proves."""
+    """The build digest that the stored snapshot proves; empty where there is none."""
     provider: Provider
     target: Target
+    remote: RemoteAgent | None = None
+    """The agent's endpoint, where it runs elsewhere."""
 
 
 def prepare(config: Config) -> Prepared:
@@ -51,14 +57,20 @@ def prepare(config: Config) -> Prepared:
         LitmusError: Anything is unusable; nothing has run.
     """
     suite = load_suite(config.suite)
+    if config.agent.remote is not None:
+        remote = ask_remote(config.agent.remote)
+        provider = RemoteProvider(remote.endpoint, config.run.tools_host)
+        return Prepared(
+            config, suite, remote.build, None, "", provider, HttpTarget(config.agent.remote.url), remote
+        )
     interpreter = inspect_interpreter(config.agent.python)
     build = compute_build(config.agent, interpreter)
     store = SnapshotStore(config.run.output / ".snapshots")
     snapshot = store.make(config.agent, build, interpreter)
-    provider = choose_provider(config.run.provider, run_mounts(interpreter, snapshot))
-    _refuse_real_key(config, provider)
-    _refuse_destruction(config, suite, provider)
-    return Prepared(config, suite, build, snapshot, store.verify(snapshot), provider, CommandTarget(config.agent))
+    sandbox = choose_provider(config.run.provider, run_mounts(interpreter, snapshot))
+    _refuse_real_key(config, sandbox)
+    _refuse_destruction(config, suite, sandbox)
+    return Prepared(config, suite, build, snapshot, store.verify(snapshot), sandbox, CommandTarget(config.agent))
 
 
 def _refuse_real_key(config: Config, provider: Provider) -> None:
@@ -85,15 +97,17 @@ def _refuse_destruction(config: Config, suite: Suite, provider: Provider) -> Non
 
 async def run_context(prepared: Prepared, plan: Plan, stack: AsyncExitStack) -> RunContext:
     """What the sessions share; servers started for it are stopped when ``stack`` closes."""
-    upstream = await open_upstream(prepared.config, stack)
+    hidden = prepared.remote.endpoint.hidden if prepared.remote is not None else ()
+    upstream = await open_upstream(prepared.config, stack, hidden)
+    place = prepared.snapshot.path if prepared.snapshot is not None else None
     return RunContext(
         suite=prepared.suite,
-        book=TokenBook.of(plan, prepared.suite.tokens, snapshot_texts(prepared.snapshot.path)),
+        book=TokenBook.of(plan, prepared.suite.tokens, snapshot_texts(place) if place else ()),
         provider=prepared.provider,
         target=prepared.target,
         gateway=upstream.gateway,
         run=prepared.config.run,
-        snapshot_tree=tree_digest(prepared.snapshot.path),
+        snapshot_tree=tree_digest(place) if place else "",
         verified_build=prepared.verified_build,
         uninvited=uninvited_checks(prepared.suite),
         declared=CommandTarget(prepared.config.agent) if prepared.target.executes_snapshot else None,
@@ -111,15 +125,15 @@ class Upstream:
     """``None`` where there is no model."""
 
 
-async def open_upstream(config: Config, stack: AsyncExitStack) -> Upstream:
-    """The ways to the configured upstream; a ``serve`` command is started first."""
+async def open_upstream(config: Config, stack: AsyncExitStack, hidden: tuple[str, ...] = ()) -> Upstream:
+    """The ways to the configured upstream; a ``serve`` command is started first. ``hidden`` stands in no record."""
     model = config.agent.model
     url, key = model.base_url, upstream_key(model)
     if model.serve:
         served = await stack.enter_async_context(ManagedUpstream(model, cwd=config.source.parent))
         url, key = served.base_url, served.api_key
     client = await stack.enter_async_context(upstream_client(url, timeout=config.run.timeout))
-    gateway = Gateway(url, key, model, client)
+    gateway = Gateway(url, key, model, client, hidden=hidden)
     if not url:
         return Upstream(gateway, None)
     own = await stack.enter_async_context(upstream_client(url, timeout=config.run.timeout))

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from agent_litmus.config.history_url import expanded_url
 from agent_litmus.config.places import absolute, builtin_suites, expand, interpreter_path
+from agent_litmus.config.remote import remote_problems
 from agent_litmus.config.schema import AgentTable, HistoryTable, ModelTable, SuiteTable, WeightsFrom
 from agent_litmus.config.weights import find_weights
 from agent_litmus.located import KeyPath, suggest
@@ -26,17 +27,24 @@ _LONGEST_REF = 500
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/")
 
 
-def agent_problems(agent: AgentTable, base: Path) -> Iterator[Problem]:
+def agent_problems(agent: AgentTable, base: Path, environment: Mapping[str, str]) -> Iterator[Problem]:
     """Problems of ``[agent]`` without its model."""
+    if agent.url is not None:
+        yield from remote_problems(agent, environment)
+    elif agent.command is not None:
+        yield from _command_problems(agent, agent.command, base)
+
+
+def _command_problems(agent: AgentTable, command: list[str], base: Path) -> Iterator[Problem]:
     root = absolute(base, agent.root)
     if not root.is_dir():
         yield ("agent", "root"), f"{root} is not a directory"
         return
     yield from _python_problems(agent, base)
-    for number, part in enumerate(agent.command):
+    for number, part in enumerate(command):
         for problem in _part_problems(part, root, first=number == 0):
             yield ("agent", "command", number), problem
-    yield from _prompt_problems(agent)
+    yield from _prompt_problems(agent, command)
     for number, name in enumerate(agent.system_prompts):
         place = absolute(root, name)
         if not place.is_relative_to(root) or not place.is_file():
@@ -93,10 +101,10 @@ def _program_problems(part: str) -> Iterator[str]:
         yield f"there is no program {part!r} in {_SYSTEM_PATH}"
 
 
-def _prompt_problems(agent: AgentTable) -> Iterator[Problem]:
+def _prompt_problems(agent: AgentTable, command: list[str]) -> Iterator[Problem]:
     needs = {"argv": "{prompt}", "file": "{prompt_file}"}
     for way, placeholder in needs.items():
-        stands = any(placeholder in part for part in agent.command)
+        stands = any(placeholder in part for part in command)
         if agent.prompt == way and not stands:
             yield ("agent", "command"), f"prompt = '{way}' needs {placeholder} in the command"
         if agent.prompt != way and stands:

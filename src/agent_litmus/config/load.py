@@ -14,7 +14,16 @@ from pydantic import BaseModel, ValidationError
 from agent_litmus.config import checks
 from agent_litmus.config.history_url import expanded_url, history_file
 from agent_litmus.config.places import absolute, builtin_suites, expand, interpreter_path, never_the_agents
-from agent_litmus.config.schema import AgentTable, ConfigFile, GateTable, HistoryTable, ModelTable, SuiteTable
+from agent_litmus.config.remote import host_problems, kind_problems, remote_config
+from agent_litmus.config.schema import (
+    AgentTable,
+    ConfigFile,
+    GateTable,
+    HistoryTable,
+    ModelTable,
+    RunTable,
+    SuiteTable,
+)
 from agent_litmus.config.weights import find_weights
 from agent_litmus.located import KeyPath, Located, load_toml, model_problems, raise_all, show_path
 from agent_litmus.records.config import AgentConfig, Config, HistoryConfig, ModelConfig, RunConfig
@@ -72,12 +81,16 @@ def _attributed(located: Located, problem: str, overrides: Mapping[str, Any]) ->
 
 def _deep_problems(value: Any, base: Path) -> Iterator[checks.Problem]:
     """Problems between keys, of each table that is well-formed by itself."""
+    yield from kind_problems(value.get("agent") if isinstance(value, dict) else None)
     agent = _table(AgentTable, value, ("agent",))
     if agent:
-        yield from checks.agent_problems(agent, base)
+        yield from checks.agent_problems(agent, base, os.environ)
     model = _table(ModelTable, value, ("agent", "model"))
     if model:
         yield from checks.model_problems(model, base, os.environ)
+    run = _table(RunTable, value, ("run",))
+    if run:
+        yield from host_problems(run.tools_host)
     suite = _table(SuiteTable, value, ("suite",))
     if suite:
         yield from checks.suite_problems(suite, base)
@@ -118,7 +131,7 @@ def _agent(agent: AgentTable, source: Path, not_its_own: tuple[Path, ...]) -> Ag
     return AgentConfig(
         name=agent.name,
         root=root,
-        command=tuple(agent.command),
+        command=tuple(agent.command or ()),
         include=tuple(agent.include),
         exclude=(*agent.exclude, *never_the_agents(root, source, not_its_own)),
         python=interpreter_path(source.parent, agent.python) if agent.python else None,
@@ -127,6 +140,7 @@ def _agent(agent: AgentTable, source: Path, not_its_own: tuple[Path, ...]) -> Ag
         system_prompts=tuple(absolute(root, name).relative_to(root).as_posix() for name in agent.system_prompts),
         sampling=agent.sampling,
         model=_model(agent.model, source.parent),
+        remote=remote_config(agent, os.environ),
     )
 
 

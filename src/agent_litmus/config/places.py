@@ -68,7 +68,7 @@ def _is_config(path: Path) -> bool:
     except (OSError, ValueError):
         return False
     agent = value.get("agent")
-    return isinstance(agent, dict) and "command" in agent and "suite" in value
+    return isinstance(agent, dict) and not agent.keys().isdisjoint({"command", "url"}) and "suite" in value
 
 
 def _literal(root: Path, path: Path) -> str:

@@ -15,6 +15,7 @@ RESERVED_ENV = ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL")
 """Set by the run itself, as is every name that starts with ``LITMUS_``."""
 
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_ENV_OR_NONE = r"^([A-Za-z_][A-Za-z0-9_]*)?$"
 _SECRET_NAME = re.compile(
     r"(?:TOKEN|SECRETS?|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|API_?KEY|(?:^|_)KEY)$|SECRET_|API_?KEY_"
 )
@@ -58,7 +59,7 @@ class ModelTable(Table):
     )
     api_key_env: str = Field(
         default="",
-        pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$",
+        pattern=_ENV_OR_NONE,
         description="Name of the harness's environment variable that holds the upstream key.",
     )
     serve: list[Text] = Field(
@@ -74,16 +75,45 @@ class ModelTable(Table):
 
 
 class AgentTable(Table):
-    """What the agent is made of and how it is started."""
+    """What the agent is made of and how it is started; or where it is, if it runs elsewhere."""
 
     name: Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f]{1,100}$")] = Field(
         description="Name in reports."
     )
     root: Text = Field(default=".", description="Directory of the agent's files.")
-    command: list[Text] = Field(
+    command: list[Text] | None = Field(
+        default=None,
         min_length=1,
         description="Program and arguments. Placeholders: `{python}`, `{agent}` (its files), `{workspace}`, "
-        "`{prompt}`, `{prompt_file}`.",
+        "`{prompt}`, `{prompt_file}`. Exactly one of `command` and `url` is given.",
+    )
+    url: Text | None = Field(
+        default=None,
+        description="URL of an agent that runs elsewhere; `${NAME}` is replaced from the environment. None of "
+        "`root`, `include`, `exclude`, `python`, `prompt`, `env`, `system_prompts` and `model` goes with it.",
+    )
+    digest_url: Text | None = Field(
+        default=None, description="URL that reports the remote agent's build; without it `url` is asked, with GET."
+    )
+    digest: Text | None = Field(
+        default=None,
+        description="Build that the remote agent must report, `sha256:…`; without it, what it reports when it is "
+        "asked first.",
+    )
+    receipt_key_env: str = Field(
+        default="",
+        pattern=_ENV_OR_NONE,
+        description="Name of the harness's environment variable that holds the key shared with the remote agent, "
+        "16 bytes or more, by which its receipts are authenticated.",
+    )
+    auth_env: str = Field(
+        default="",
+        pattern=_ENV_OR_NONE,
+        description="Name of the harness's environment variable that is sent to the remote agent, as it stands, in "
+        "the `Authorization` header, such as `Bearer …`.",
+    )
+    replicas: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=1, description="Replicas of the remote agent that must report their build before and after the run."
     )
     include: list[Text] = Field(
         default=["**/*"], min_length=1, description="Gitignore-style patterns of the files that make up the agent."
@@ -179,6 +209,10 @@ class RunTable(Table):
         default=8,
         description="Small requests sent to the model directly while sessions run, to compare latencies with; "
         "0 sends none.",
+    )
+    tools_host: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.:-]{1,253}$")] = Field(
+        default="127.0.0.1",
+        description="Address or name of this machine at which a remote agent reaches the session's tool server.",
     )
 
 

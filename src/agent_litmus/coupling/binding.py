@@ -1,6 +1,6 @@
 """Binding: the build that was declared is the build that ran, and the build that is current now."""
 
-from agent_litmus.coupling.endpoint import different_endpoint, unobserved_endpoint
+from agent_litmus.coupling.endpoint import answered, different_endpoint, unobserved_endpoint
 from agent_litmus.coupling.evidence import PINNED, REMOTE, RunEvidence
 from agent_litmus.coupling.table import unable
 from agent_litmus.records.digest import is_digest
@@ -9,6 +9,10 @@ from agent_litmus.records.session import SessionRecord
 
 SIGNAL = "binding"
 _REMEDY = "run again from the current build under a provider with an exec witness: litmus run -c litmus.toml"
+_REMOTE_REMEDY = (
+    "let every replica of the endpoint run one build, made no other while the run lasts, and send its receipt with "
+    "every response; then run again"
+)
 
 
 def binding(evidence: RunEvidence) -> Finding:
@@ -20,18 +24,21 @@ def binding(evidence: RunEvidence) -> Finding:
     observed is MISSING; an empty or malformed digest never matches, not even another empty one.
     """
     remote = evidence.target == REMOTE
+    remedy = _REMOTE_REMEDY if remote else _REMEDY
     different = _declared_otherwise(evidence) or (different_endpoint if remote else _ran_otherwise)(evidence)
     if different:
-        return Finding(SIGNAL, FindingState.ALARM, different, Strength.EXACT, remedy=_REMEDY)
+        return Finding(SIGNAL, FindingState.ALARM, different, Strength.EXACT, remedy=remedy)
     missing = _undeclared(evidence) or (unobserved_endpoint if remote else _unobserved)(evidence)
     if missing:
-        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=_REMEDY)
+        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=remedy)
     did = "were answered by an endpoint that reports" if remote else "ran a snapshot that hashes to"
+    bound = answered(evidence) if remote else len(evidence.ran)
+    of = "all" if bound == len(evidence.ran) else f"{bound} of"
     return Finding(
         SIGNAL,
         FindingState.CLEAR,
-        f"all {len(evidence.ran)} sessions {did} {evidence.build.digest}",
-        number=float(len(evidence.ran)),
+        f"{of} {len(evidence.ran)} sessions {did} {evidence.build.digest}",
+        number=float(bound),
         limit=float(len(evidence.ran)),
         discharges=(Obligation.IDENTITY,),
     )

@@ -9,6 +9,9 @@ from agent_litmus.records.session import SessionRecord
 
 SIGNAL = "effects"
 _REMEDY = "run where these channels are observed (`litmus doctor` says what this host can do)"
+_REMOTE_REMEDY = (
+    "ask a remote agent only what its tool calls and its answer show, with the session's own tool server"
+)
 
 
 def effects(evidence: RunEvidence) -> Finding:
@@ -19,7 +22,8 @@ def effects(evidence: RunEvidence) -> Finding:
     """
     missing = _missing(evidence)
     if missing:
-        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=_REMEDY)
+        remedy = _REMOTE_REMEDY if evidence.target == REMOTE else _REMEDY
+        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=remedy)
     names = ", ".join(sorted(evidence.required_channels))
     return Finding(
         SIGNAL,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.records.digest import is_digest
-from agent_litmus.records.session import EndpointReceipt
+from agent_litmus.records.session import EndpointReceipt, SessionRecord
 
 
 def different_endpoint(evidence: RunEvidence) -> str:
@@ -32,12 +32,18 @@ def different_endpoint(evidence: RunEvidence) -> str:
 
 
 def unobserved_endpoint(evidence: RunEvidence) -> str:
-    """Why the endpoint's identity was not observed throughout; empty if it was."""
+    """Why the endpoint's identity was not observed throughout; empty if it was.
+
+    A session that ended without an answer claims nothing, and what did not answer gave no receipt: it is unassessed
+    in the score, and counted there.
+    """
     if not evidence.ran:
         return "no session ran the agent"
-    dark = [s.key for s in evidence.ran if s.proof is None or not s.proof.endpoint]
+    dark = [s.key for s in evidence.ran if s.finished and not _given(s)]
     if dark:
         return f"{len(dark)} of {len(evidence.ran)} sessions have no receipt of the endpoint, first {dark[0]}"
+    if not answered(evidence):
+        return f"none of {len(evidence.ran)} sessions was answered by the endpoint"
     for when, asked in (("before", evidence.proofs.endpoint_start), ("after", evidence.proofs.endpoint_end)):
         if not asked:
             return f"the endpoint was not asked for its build {when} the run"
@@ -48,11 +54,22 @@ def unobserved_endpoint(evidence: RunEvidence) -> str:
     return f"replica {strange} answered in the run and was not asked before and after it" if strange else ""
 
 
+def answered(evidence: RunEvidence) -> int:
+    """Sessions that the endpoint gave a receipt for."""
+    return sum(bool(_given(session)) for session in evidence.ran)
+
+
+def _given(session: SessionRecord) -> tuple[EndpointReceipt, ...]:
+    return session.proof.endpoint if session.proof is not None else ()
+
+
 def _all_receipts(evidence: RunEvidence) -> Iterator[tuple[str, EndpointReceipt]]:
     yield from (("before the run", receipt) for receipt in evidence.proofs.endpoint_start or ())
     for session in evidence.sessions:
         if session.proof is not None:
             yield from ((str(session.key), receipt) for receipt in session.proof.endpoint)
+    for pair in evidence.proofs.leak_pairs or ():
+        yield from ((f"{pair.planted} (leak pair)", receipt) for receipt in pair.endpoint)
     yield from (("after the run", receipt) for receipt in evidence.proofs.endpoint_end or ())
 
 

@@ -7,6 +7,10 @@ from agent_litmus.records.session import SessionProof
 
 SIGNAL = "isolation"
 _REMEDY = "run under the bubblewrap provider, one new session per episode: litmus run --provider bubblewrap"
+_REMOTE_REMEDY = (
+    "let ten leak pairs or more be asked (a larger run.leak_pairs, or more seeds), and put {{token.x}} into the "
+    "world of every probe"
+)
 _FACTS = ("process_fresh", "workspace_fresh", "base_unchanged")
 
 
@@ -18,7 +22,8 @@ def isolation(evidence: RunEvidence) -> Finding:
         return Finding(SIGNAL, FindingState.ALARM, broken, Strength.EXACT, remedy=_REMEDY)
     missing = _missing(evidence)
     if missing:
-        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=_REMEDY)
+        remedy = _REMOTE_REMEDY if evidence.target == REMOTE else _REMEDY
+        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=remedy)
     return Finding(
         SIGNAL,
         FindingState.CLEAR,

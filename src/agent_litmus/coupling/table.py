@@ -40,7 +40,7 @@ _PROCESS: Mapping[Obligation, str] = {
 _UNABLE: Mapping[str, Mapping[str, Mapping[Obligation, str]]] = {
     "command": {"bubblewrap": {}, "process": _PROCESS},
     # Nothing of a remote agent runs in a provider, so none of its proofs rest on one.
-    "remote": {"bubblewrap": {}, "process": {}},
+    "remote": {"bubblewrap": {}, "process": {}, "remote": {}},
 }
 PROVIDERS = tuple(_UNABLE["command"])
 

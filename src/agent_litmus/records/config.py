@@ -31,6 +31,24 @@ class ModelConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteConfig:
+    """Where an agent that runs elsewhere is asked, and how it is known."""
+
+    url: str
+    """URL that prompts are posted to."""
+    digest_url: str = ""
+    """URL that says which build answers; empty: ``url`` itself, asked with GET."""
+    digest: str = ""
+    """Build that the endpoint must report; empty: whatever it reports when it is asked first."""
+    receipt_key_env: str = ""
+    """Name of the harness's environment variable with the shared key of the receipts; empty: no key."""
+    auth_env: str = ""
+    """Name of the harness's environment variable that is sent as the ``Authorization`` header; empty: none."""
+    replicas: int = 1
+    """Replicas that must be heard before the run and after it."""
+
+
+@dataclass(frozen=True, slots=True)
 class AgentConfig:
     """What the agent is made of and how it is started."""
 
@@ -53,6 +71,8 @@ class AgentConfig:
     sampling: str = "stochastic"
     """``stochastic`` or ``deterministic``."""
     model: ModelConfig = field(default_factory=ModelConfig)
+    remote: RemoteConfig | None = None
+    """An agent behind a URL; then ``command`` is empty and nothing of it lies below ``root``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +96,8 @@ class RunConfig:
     two where it is not 0."""
     calibration: int = 8
     """Calibration calls made to the model while sessions run; 0 turns them off."""
+    tools_host: str = "127.0.0.1"
+    """Address or name of this machine at which a remote agent reaches the tool server."""
 
 
 @dataclass(frozen=True, slots=True)

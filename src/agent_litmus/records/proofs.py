@@ -38,6 +38,8 @@ class LeakPair:
     """The planted tokens, slot to value."""
     leaked: tuple[TokenSighting, ...] = ()
     """Planted tokens seen coming from the asked session (answer, effects, model requests or responses)."""
+    endpoint: tuple[EndpointReceipt, ...] = ()
+    """Receipts of a remote agent's endpoint for the asked session."""
 
     @property
     def asked(self) -> bool:

@@ -149,7 +149,7 @@ def read_answer(result: ProcessResult) -> tuple[str | None, str]:
     if ended.kind is ExitKind.SIGNALED:
         return answer, f"the agent was killed by signal {ended.code}"
     if not ended.clean:
-        return answer, f"the agent ended with exit status {ended.code}"
+        return answer, ended.why or f"the agent ended with exit status {ended.code}"
     if result.truncated:
         return answer, "the agent's answer exceeded the cap and was cut"
     if answer.lower() in _EMPTY_ANSWERS:
@@ -165,7 +165,7 @@ def session_channels(
     states = {report.channel: report for report in provider}
     states.update({report.channel: report for report in seen.facts.channels})
     for channel in (Channel.TOOLS, Channel.MODEL, Channel.ANSWER):
-        states[channel] = ChannelReport(channel, ChannelState.OBSERVED)
+        states[channel] = _service_state(channel, states.get(channel), served)
     if served.catches_dns:
         states[Channel.DNS] = ChannelReport(Channel.DNS, ChannelState.OBSERVED)
     if served.catches_http:
@@ -173,6 +173,17 @@ def session_channels(
     for channel, count in served.dropped.items():
         states[channel] = ChannelReport(channel, ChannelState.PARTIAL, f"{count} records did not fit the buffer")
     return tuple(states[channel] for channel in Channel if channel in states)
+
+
+def _service_state(channel: Channel, claimed: ChannelReport | None, served: Served) -> ChannelReport:
+    """A service sees all that reaches it; an agent that no provider holds to it must be seen to reach it."""
+    if claimed is None or claimed.state is ChannelState.OBSERVED:
+        return ChannelReport(channel, ChannelState.OBSERVED)
+    if channel is not Channel.TOOLS:
+        return claimed
+    if served.tool_effects:
+        return ChannelReport(channel, ChannelState.OBSERVED)
+    return ChannelReport(channel, ChannelState.NOT_OBSERVED, "the agent never reached the session's tool server")
 
 
 def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> ChannelReport:
@@ -280,6 +291,7 @@ def _proof(context: RunContext, seen: Witnessed) -> SessionProof:
         process_fresh=facts.process_fresh,
         workspace_fresh=facts.workspace_fresh,
         base_unchanged=facts.base_unchanged,
+        endpoint=facts.endpoint,
     )
 
 

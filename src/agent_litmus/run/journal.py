@@ -1,8 +1,8 @@
 """The append-only journal of a run: one JSON line per finished session, on disk before the next is counted.
 
-Line 1 is the header that says what the run is; every further line holds a session, a leak pair or a calibration
-call. A torn last line (a kill in the middle of a write) is cut off on resume; any other damage is an error that
-names the line.
+Line 1 is the header that says what the run is; every further line holds a session, a leak pair, a calibration call
+or a receipt of a remote agent's endpoint. A torn last line (a kill in the middle of a write) is cut off on resume;
+any other damage is an error that names the line.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import json
 import os
 import stat
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from io import FileIO
 from pathlib import Path
@@ -21,12 +21,13 @@ from pydantic import TypeAdapter
 
 from agent_litmus.errors import LitmusJournalError
 from agent_litmus.records.proofs import CalibrationCall, LeakPair
-from agent_litmus.records.session import SessionRecord
+from agent_litmus.records.session import EndpointReceipt, SessionRecord
 
 SCHEMA_VERSION = 2
 _SESSION = TypeAdapter(SessionRecord)
 _PAIR = TypeAdapter(LeakPair)
 _CALL = TypeAdapter(CalibrationCall)
+_RECEIPT = TypeAdapter(EndpointReceipt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class Contents:
     records: tuple[SessionRecord, ...] = ()
     leak_pairs: tuple[LeakPair, ...] = ()
     calibration: tuple[CalibrationCall, ...] = ()
+    endpoint: tuple[EndpointReceipt, ...] = ()
 
 
 class Journal:
@@ -76,6 +78,8 @@ class Journal:
         """Leak pairs that were in it then."""
         self.calibration = contents.calibration
         """Calibration calls that were in it then."""
+        self.endpoint = contents.endpoint
+        """What a remote agent's endpoint had said of itself before the sessions in it."""
         self._file = file
         self._lock = threading.Lock()
 
@@ -94,6 +98,10 @@ class Journal:
     def append_calibration(self, call: CalibrationCall) -> None:
         """Write one calibration call and sync it to disk; raises as :meth:`append`."""
         self._write(_line("calibration", _CALL.dump_json(call)))
+
+    def append_endpoint(self, receipts: Iterable[EndpointReceipt]) -> None:
+        """Write what a remote agent's endpoint said of itself before sessions; raises as :meth:`append`."""
+        self._write(b"".join(_line("endpoint", _RECEIPT.dump_json(receipt)) for receipt in receipts))
 
     def _write(self, lines: bytes) -> None:
         with self._lock:
@@ -239,13 +247,20 @@ def _parse(path: Path, data: bytes) -> Contents:
     for number, line in enumerate(lines[1:], start=2):
         kind, record = _record(path, number, line)
         found[kind].append(record)
-    return Contents(header, tuple(found["session"]), tuple(found["leak_pair"]), tuple(found["calibration"]))
+    return Contents(
+        header,
+        tuple(found["session"]),
+        tuple(found["leak_pair"]),
+        tuple(found["calibration"]),
+        tuple(found["endpoint"]),
+    )
 
 
 _KINDS: Mapping[str, tuple[TypeAdapter[Any], str]] = {
     "session": (_SESSION, "not a session record"),
     "leak_pair": (_PAIR, "not a leak pair"),
     "calibration": (_CALL, "not a calibration call"),
+    "endpoint": (_RECEIPT, "not a receipt"),
 }
 
 

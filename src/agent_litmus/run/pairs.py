@@ -112,6 +112,7 @@ def leak_pair(probe: Probe, planned: PlannedEpisode, asked: SessionRecord, in_sn
         answer_why="" if _says_none(asked) else clip(asked.answer_why, _ANSWER_LIMIT),
         tokens=tokens,
         leaked=tuple(_foreign(s, planned) for s in asked.sightings if s.value in secret),
+        endpoint=asked.proof.endpoint if asked.proof else (),
     )
 
 

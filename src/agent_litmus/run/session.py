@@ -4,6 +4,7 @@ import secrets
 import time
 from dataclasses import replace
 from functools import partial
+from urllib.parse import urlsplit
 
 from agent_litmus.errors import LitmusError
 from agent_litmus.records.effect import Channel
@@ -90,7 +91,13 @@ async def _drive(
     clock = partial(_elapsed, begun)
     gateway = context.gateway.session(session_id)
     inspect = partial(names_in, rendered.environment.secrets)
-    tools = ToolSession(rendered.environment, watch=(*watch, *marks), clock=clock, inspect=inspect)
+    tools = ToolSession(
+        rendered.environment,
+        watch=(*watch, *marks),
+        clock=clock,
+        inspect=inspect,
+        path=urlsplit(session.paths.tools_url).path,
+    )
     authority = context.authority
     sink = SinkSession(rendered.environment, watch=watch, clock=clock, inspect=inspect, authority=authority)
     how = LaunchContext(

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from agent_litmus.records.effect import ChannelReport, Effect, ProviderReport
-from agent_litmus.records.session import ProcessExit
+from agent_litmus.records.session import EndpointReceipt, ProcessExit
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +186,8 @@ class SessionFacts:
     base_unchanged: bool | None
     """Known only after the session's processes are gone."""
     channels: tuple[ChannelReport, ...] = ()
+    endpoint: tuple[EndpointReceipt, ...] = ()
+    """Receipts of a remote agent's endpoint; empty for an agent that is run here."""
 
 
 class SandboxSession(Protocol):

@@ -58,6 +58,7 @@ class Gateway:
             sessions together.
         max_request: Largest request body in bytes.
         max_response: Largest answer in bytes.
+        hidden: Further secrets of the harness that must stand in no record.
     """
 
     def __init__(
@@ -69,12 +70,13 @@ class Gateway:
         *,
         max_request: int = 8 << 20,
         max_response: int = 32 << 20,
+        hidden: tuple[str, ...] = (),
     ) -> None:
         self.url = f"{upstream.rstrip('/')}/chat/completions" if upstream else ""
         self.model = model
         self.client = client
         client.cookies.jar.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
-        self.scrubber = Scrubber(api_key)
+        self.scrubber = Scrubber(api_key, *hidden)
         self.max_request = max_request
         self.max_response = max_response
         self._key = api_key

@@ -30,16 +30,18 @@ def _base64_forms(secret: bytes) -> set[str]:
 
 
 class Scrubber:
-    """Replaces a key, plain or encoded, by a mask.
+    """Replaces keys, plain or encoded, by a mask.
 
     Args:
-        key: The upstream's key; ``None`` or a very short one removes nothing.
+        keys: The upstream's key, and other secrets of the harness; ``None`` or a very short one removes nothing.
     """
 
-    def __init__(self, key: str | None) -> None:
+    def __init__(self, *keys: str | None) -> None:
         forms: set[str] = set()
-        if key and len(key) >= SHORTEST:
-            forms = {key, quote(key, safe=""), quote_plus(key), json.dumps(key)[1:-1], key.encode().hex()}
+        for key in keys:
+            if not key or len(key) < SHORTEST:
+                continue
+            forms |= {key, quote(key, safe=""), quote_plus(key), json.dumps(key)[1:-1], key.encode().hex()}
             forms |= _base64_forms(key.encode())
         self._texts = sorted((f for f in forms if f), key=len, reverse=True)
         self._bytes = [f.encode() for f in self._texts]

@@ -69,6 +69,7 @@ class ToolSession:
         watch: Texts whose sending is witnessed (the injected text).
         clock: Seconds since the session's start.
         inspect: Names of what it finds in a text; called with everything that leaves, before any of it is cut.
+        path: Where it answers, without a slash at the end.
 
     Raises:
         LitmusError: The environment names a tool there is none of.
@@ -81,8 +82,10 @@ class ToolSession:
         watch: tuple[str, ...] = (),
         clock: Clock | None = None,
         inspect: Inspect | None = None,
+        path: str = PATH,
     ) -> None:
         self._inspect = inspect
+        self._path = path
         self._tools = _offered(environment)
         self._world = w.World(environment)
         self._descriptions = environment.tool_descriptions
@@ -130,7 +133,7 @@ class ToolSession:
 
     async def app(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The ASGI application."""
-        if scope["path"].rstrip("/") != PATH:
+        if scope["path"].rstrip("/") != self._path:
             await JSONResponse({"error": f"not found; the tool server is at {PATH}"}, 404)(scope, receive, send)
             return
         if scope["method"] not in {"POST", "DELETE"}:
