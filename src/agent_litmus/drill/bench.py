@@ -8,13 +8,14 @@ from agent_litmus.app.run import RunOutcome, run_config
 from agent_litmus.app.seams import Seams
 from agent_litmus.app.world import Prepared, prepare
 from agent_litmus.build.interpreter import inspect_interpreter
+from agent_litmus.build.snapshot import Snapshot
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.mounts import run_mounts
 from agent_litmus.records.config import Config
 from agent_litmus.records.report import Report
 from agent_litmus.sandbox.bubblewrap import BubblewrapProvider
 from agent_litmus.sandbox.process import ProcessProvider
-from agent_litmus.sandbox.protocol import Provider, RunMounts
+from agent_litmus.sandbox.protocol import Provider
 from agent_litmus.sandbox.remove import discard
 from agent_litmus.targets.protocol import Target
 
@@ -46,13 +47,16 @@ class Workbench:
             raise LitmusConfigError(
                 f"{config.source}: [agent] url: a drill swaps builds and puts faults into sessions, which "
                 "cannot be done behind a URL",
-                hint="drill the suite with an agent that is a `command`; `litmus audit` works for remote agents",
+                hint="drill suite and gate with `--quick`, where the suite's oracles stand in for the agent; "
+                "`litmus audit` works for remote agents",
                 slug="remote-drill",
             )
         self.config = drill_config(config, work)
         self.work = work
         self._interpreter = inspect_interpreter(config.agent.python)
         self.first = prepare(self.config)
+        assert self.first.snapshot is not None
+        self.snapshot = self.first.snapshot
         if target is not None:
             self.first = replace(self.first, target=target)
         asyncio.run(self.first.provider.close())
@@ -60,15 +64,11 @@ class Workbench:
 
     def prepare(self, config: Config) -> Prepared:
         """The shared parts with a new provider; it hashes the snapshot again at every mount."""
-        return replace(self.first, config=config, provider=self.provider(self.first))
+        return replace(self.first, config=config, provider=self.provider(self.snapshot))
 
-    def provider(self, prepared: Prepared) -> Provider:
-        """A provider that mounts the snapshot of ``prepared``."""
-        assert prepared.snapshot is not None
-        return self.provider_for(run_mounts(self._interpreter, prepared.snapshot))
-
-    def provider_for(self, mounts: RunMounts) -> Provider:
-        """A provider for these mounts, of the kind that was found to work."""
+    def provider(self, snapshot: Snapshot) -> Provider:
+        """A provider that mounts ``snapshot``, of the kind that was found to work."""
+        mounts = run_mounts(self._interpreter, snapshot)
         if self._provider == "bubblewrap":
             return BubblewrapProvider(mounts)
         return ProcessProvider(mounts, reason="as in the drill's first run")

@@ -11,7 +11,6 @@ from agent_litmus.build.interpreter import inspect_interpreter
 from agent_litmus.build.manifest import agent_files, compute_build
 from agent_litmus.build.snapshot import Snapshot, SnapshotStore
 from agent_litmus.drill.bench import Workbench
-from agent_litmus.mounts import run_mounts
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.config import AgentConfig, Config
 
@@ -57,11 +56,9 @@ def other_build(config: Config, changed: tuple[str, ...]) -> OtherBuild:
 
 def served_instead(bench: Workbench, other: OtherBuild) -> Callable[[Config], Prepared]:
     """Fixed parts that declare the current build and mount the other one."""
-    interpreter = inspect_interpreter(bench.config.agent.python)
 
     def prepare(config: Config) -> Prepared:
-        provider = bench.provider_for(run_mounts(interpreter, other.snapshot))
-        return replace(bench.first, config=config, provider=provider)
+        return replace(bench.first, config=config, provider=bench.provider(other.snapshot))
 
     return prepare
 
