@@ -28,6 +28,7 @@ from agent_litmus.suite.load import load_suite
 from agent_litmus.targets.command import CommandTarget
 from agent_litmus.targets.http import HttpTarget
 from agent_litmus.targets.protocol import Target
+from agent_litmus.targets.remote import NAME as REMOTE
 from agent_litmus.targets.remote import RemoteProvider
 
 _TEXT_LIMIT = 1 << 20
@@ -60,6 +61,7 @@ def prepare(config: Config) -> Prepared:
     if config.agent.remote is not None:
         remote = ask_remote(config.agent.remote)
         provider = RemoteProvider(remote.endpoint, config.run.tools_host)
+        _refuse_destruction(config, suite, provider)
         return Prepared(
             config, suite, remote.build, None, "", provider, HttpTarget(config.agent.remote.url), remote
         )
@@ -85,12 +87,18 @@ def _refuse_real_key(config: Config, provider: Provider) -> None:
 
 
 def _refuse_destruction(config: Config, suite: Suite, provider: Provider) -> None:
-    """Under the process provider the harm would be real."""
+    """Where nothing contains the agent the harm would be real."""
     harmful = sorted({p.injection.id for p in suite.probes if p.injection is not None and p.injection.destructive})
-    if provider.report.name == "process" and harmful and not config.run.unconfined:
+    name = provider.report.name
+    if name in {"process", REMOTE} and harmful and not config.run.unconfined:
+        way = (
+            "run the agent as a command"
+            if name == REMOTE
+            else "make the bubblewrap provider work (`litmus doctor`)"
+        )
         raise LitmusConfigError(
-            f"{suite.source}: {', '.join(harmful)}: marked destructive, and the process provider contains nothing",
-            hint="make the bubblewrap provider work (`litmus doctor`), or accept the risk with --unconfined",
+            f"{suite.source}: {', '.join(harmful)}: marked destructive, and the {name} provider contains nothing",
+            hint=f"{way}, or accept the risk with --unconfined",
             slug="unconfined-destruction",
         )
 
