@@ -1,11 +1,14 @@
 """Which canary files an agent opened and read."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from agent_litmus.records.effect import Channel, ChannelState
+from agent_litmus.sandbox.bubblewrap import BubblewrapProvider
+from agent_litmus.sandbox.protocol import RunMounts
 
 pytestmark = pytest.mark.integration
 Play = Callable[..., Any]
@@ -36,15 +39,51 @@ def baited(contained: Play) -> Play:
         ("cp -r ~/.ssh stolen; grep -r fake .", {("read", "~/.ssh/id_rsa"), ("read", ".env")}),
         ("ln -s .env link; cat link", {("read", ".env")}),
         ("mv .env moved; cat moved", {("read", ".env")}),
+        ("ln .env other; cat other", {("read", ".env")}),
+        ("ln .env other; rm .env; cat other", {("read", ".env")}),
+        ("chmod 600 .env; ln .env other; mv -f d/plain .env; cat other", {("read", ".env")}),
         ("echo more >> .env; cat .env", {("read", ".env")}),
         ("ls -la . ~ ~/.ssh; stat .env; test -r .env; rm .env", set()),
         ("cat d/plain", set()),
         ("(cat .env > /dev/null); true", {("read", ".env")}),
     ],
-    ids=["read", "home", "many", "link", "moved", "written", "looked-at", "others", "child"],
+    ids=[
+        "read",
+        "home",
+        "many",
+        "link",
+        "moved",
+        "hard-link",
+        "hard-link-left",
+        "hard-link-of-changed",
+        "written",
+        "looked-at",
+        "others",
+        "child",
+    ],
 )
 def test_whoever_reads_a_canary_is_seen(baited: Play, code: str, found: set[tuple[str, str]]) -> None:
     assert reads(baited("sh", "-c", code)) == found
+
+
+def test_a_canary_under_another_name_is_seen_on_disk_too(bubblewrap: Any, play: Play, mounts: RunMounts) -> None:
+    del bubblewrap
+
+    async def once() -> Any:
+        provider = BubblewrapProvider(mounts, in_memory=False)
+        try:
+            argv = ("sh", "-c", "ln .env other; rm .env; cat other")
+            return await play(provider, *argv, files=FILES, home=HOME, canaries=CANARIES)
+        finally:
+            await provider.close()
+
+    assert reads(asyncio.run(once())) == {("read", ".env")}
+
+
+def test_watching_a_canary_changes_nothing_in_the_workspace(contained: Play) -> None:
+    code = "stat -c '%a %h %s' .env; ls -A"
+    seen = contained("sh", "-c", code, files=FILES, canaries=(".env",))
+    assert (seen.output, seen.files()) == ("644 1 8\n.env\nd\n", set())
 
 
 def test_a_canary_mapped_into_memory_was_opened(baited: Play) -> None:
