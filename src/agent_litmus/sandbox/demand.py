@@ -70,6 +70,7 @@ class Demand:
             sock.bind((place, port, 0, _scope(place)) if family == socket.AF_INET6 else (place, port))
             if kind == socket.SOCK_STREAM:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)  # urgent bytes are bytes
                 sock.listen(128)
         except (OSError, OverflowError):
             sock.close()

