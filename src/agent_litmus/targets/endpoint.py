@@ -29,9 +29,9 @@ class Endpoint:
     """Where a remote agent is reached, with what it is reached by."""
 
     config: RemoteConfig
-    key: bytes | None
+    key: bytes | None = field(repr=False)
     """Shared key of the receipts; ``None``: they are the endpoint's word."""
-    auth: str
+    auth: str = field(repr=False)
     """Value of the ``Authorization`` header; empty: none is sent."""
     tls: ssl.SSLContext = field(default_factory=httpx2.create_ssl_context, repr=False)
 
