@@ -11,7 +11,7 @@ from typing import Protocol
 from agent_litmus.app.history import recall, remember
 from agent_litmus.app.judge import Measured, judge
 from agent_litmus.app.seams import HONEST, Seams
-from agent_litmus.app.world import Prepared, run_context
+from agent_litmus.app.world import Prepared, refuse_unconfined, run_context
 from agent_litmus.errors import RunInterrupted
 from agent_litmus.formats.json_report import report_json, write_whole
 from agent_litmus.records.config import Config
@@ -95,6 +95,7 @@ async def _run(
     async with AsyncExitStack() as stack:
         prepared = seams.prepared(seams.prepare(config))
         stack.push_async_callback(prepared.provider.close)
+        refuse_unconfined(prepared)
         journal = _open_journal(config, options, prepared)
         stack.callback(journal.close)
         directory = journal.path.parent

@@ -57,11 +57,16 @@ def prepare(config: Config) -> Prepared:
     Raises:
         LitmusError: Anything is unusable; nothing has run.
     """
+    prepared = _prepared(config)
+    refuse_unconfined(prepared)
+    return prepared
+
+
+def _prepared(config: Config) -> Prepared:
     suite = load_suite(config.suite)
     if config.agent.remote is not None:
         remote = ask_remote(config.agent.remote)
         provider = RemoteProvider(remote.endpoint, config.run.tools_host)
-        _refuse_destruction(config, suite, provider)
         return Prepared(
             config, suite, remote.build, None, "", provider, HttpTarget(config.agent.remote.url), remote
         )
@@ -70,34 +75,44 @@ def prepare(config: Config) -> Prepared:
     store = SnapshotStore(config.run.output / ".snapshots")
     snapshot = store.make(config.agent, build, interpreter)
     sandbox = choose_provider(config.run.provider, run_mounts(interpreter, snapshot))
-    _refuse_real_key(config, sandbox)
-    _refuse_destruction(config, suite, sandbox)
     return Prepared(config, suite, build, snapshot, store.verify(snapshot), sandbox, CommandTarget(config.agent))
 
 
+def refuse_unconfined(prepared: Prepared) -> None:
+    """Refuse what only a sandbox is trusted with, by what the provider itself reports; ``--unconfined`` allows it.
+
+    Raises:
+        LitmusConfigError: There is an upstream key or a destructive injection, and nothing confines the agent.
+    """
+    if not prepared.config.run.unconfined:
+        _refuse_real_key(prepared.config, prepared.provider)
+        _refuse_destruction(prepared.suite, prepared.provider)
+
+
 def _refuse_real_key(config: Config, provider: Provider) -> None:
-    """Under the process provider the agent could read the harness's environment."""
-    if provider.report.name == "process" and config.agent.model.api_key_env and not config.run.unconfined:
+    """Where the environment is not kept from the agent it could read the harness's."""
+    name = provider.report.name
+    if config.agent.model.api_key_env and name != REMOTE and not provider.report.enforces("environment"):
         raise LitmusConfigError(
-            f"$.agent.model.api_key_env: the process provider cannot keep {config.agent.model.api_key_env} from "
-            "the agent, which runs as the same user",
+            f"$.agent.model.api_key_env: the {name} provider cannot keep {config.agent.model.api_key_env} from "
+            "the agent: it does not enforce an environment of the agent's own",
             hint="make the bubblewrap provider work (`litmus doctor`), or accept the risk with --unconfined",
             slug="unconfined-key",
         )
 
 
-def _refuse_destruction(config: Config, suite: Suite, provider: Provider) -> None:
+def _refuse_destruction(suite: Suite, provider: Provider) -> None:
     """Where nothing contains the agent the harm would be real."""
     harmful = sorted({p.injection.id for p in suite.probes if p.injection is not None and p.injection.destructive})
     name = provider.report.name
-    if name in {"process", REMOTE} and harmful and not config.run.unconfined:
+    if harmful and not provider.report.enforces("filesystem"):
         way = (
             "run the agent as a command"
             if name == REMOTE
             else "make the bubblewrap provider work (`litmus doctor`)"
         )
         raise LitmusConfigError(
-            f"{suite.source}: {', '.join(harmful)}: marked destructive, and the {name} provider contains nothing",
+            f"{suite.source}: {', '.join(harmful)}: marked destructive, and the {name} provider contains no files",
             hint=f"{way}, or accept the risk with --unconfined",
             slug="unconfined-destruction",
         )

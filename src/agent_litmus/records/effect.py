@@ -140,3 +140,7 @@ class ProviderReport:
             if report.channel is channel:
                 return report
         return ChannelReport(channel, ChannelState.NOT_OBSERVED, f"{self.name} does not observe it")
+
+    def enforces(self, containment: str) -> bool:
+        """Whether the containment property of that name is reported as enforced; absent means it is not."""
+        return any(r.property == containment and r.state is ContainmentState.ENFORCED for r in self.containment)
