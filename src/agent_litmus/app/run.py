@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agent_litmus.app.history import recall, remember
+from agent_litmus.app.descriptors import raise_limit
 from agent_litmus.app.judge import Measured, judge
 from agent_litmus.app.seams import HONEST, Seams
 from agent_litmus.app.world import Prepared, refuse_unconfined, run_context
@@ -92,6 +93,7 @@ def run_config(
 async def _run(
     config: Config, options: RunOptions, progress: RunProgress, opened: list[Path], seams: Seams
 ) -> RunOutcome:
+    raise_limit()
     async with AsyncExitStack() as stack:
         prepared = seams.prepared(seams.prepare(config))
         stack.push_async_callback(prepared.provider.close)
