@@ -189,8 +189,8 @@ def _service_state(channel: Channel, claimed: ChannelReport | None, served: Serv
 def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> ChannelReport:
     """HTTP was observed whole if every connection was seen and each was read as requests or text by the sink.
 
-    Loopback leads nowhere but to the session's own services, and a datagram socket that is only connected has sent
-    nothing (name look-ups order addresses that way).
+    Loopback leads nowhere but to the session's own services, and what is only connected to port 0 can send nothing
+    (name look-ups order addresses that way).
     """
     if connect is None or connect.state is not ChannelState.OBSERVED:
         return ChannelReport(Channel.HTTP, ChannelState.PARTIAL, "connections were not fully observed")
@@ -201,7 +201,7 @@ def _http_state(connect: ChannelReport | None, effects: Iterable[Effect]) -> Cha
             and effect.outcome is Outcome.ATTEMPTED
             and effect.detail.get("family") not in _LOCAL_FAMILIES
             and not effect.detail.get("loopback")
-            and (effect.detail.get("sent", True) or not effect.detail.get("datagram"))
+            and (effect.detail.get("sent", True) or effect.detail.get("port"))
         )
         if unread or unserved:
             port = effect.detail.get("port")

@@ -67,6 +67,7 @@ class Demand:
             return None
         try:
             sock.setsockopt(*_FREEBIND[family], 1)
+            _join(sock, place)
             sock.bind((place, port, 0, _scope(place)) if family == socket.AF_INET6 else (place, port))
             if kind == socket.SOCK_STREAM:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -114,5 +115,17 @@ def _place(address: Address) -> str:
     return str(mapped or place)
 
 
+def _join(sock: socket.socket, place: str) -> None:
+    """Be one of the group that an address stands for; raises ``OSError``."""
+    address = ipaddress.ip_address(place)
+    if address.is_multicast and address.version == 4:
+        group = address.packed + bytes(4) + struct.pack("i", _LOOPBACK_INDEX)
+        sock.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, group)
+    elif address.is_multicast:
+        group = address.packed + struct.pack("i", _LOOPBACK_INDEX)
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_JOIN_GROUP, group)
+
+
 def _scope(place: str) -> int:
-    return _LOOPBACK_INDEX if ipaddress.ip_address(place).is_link_local else 0
+    address = ipaddress.ip_address(place)
+    return _LOOPBACK_INDEX if address.is_link_local or address.is_multicast else 0

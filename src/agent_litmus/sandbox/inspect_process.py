@@ -5,6 +5,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent_litmus.sandbox import linux
@@ -12,6 +13,8 @@ from agent_litmus.sandbox.memory import Address, parse_address
 
 _TCP_LISTEN = "0A"
 _UNIX_LISTENING = 0x10000
+_MULTIPATH_TCP = 262
+"""A connection of it to a TCP listener is one of TCP."""
 
 
 @contextlib.contextmanager
@@ -78,15 +81,28 @@ def namespace_of(pid: int, kind: str) -> str:
         return ""
 
 
-def socket_kind(pid: int, fd: int) -> int | None:
-    """Type of the socket behind a descriptor of the process; ``None`` where that cannot be seen."""
+@dataclass(frozen=True, slots=True)
+class SocketKind:
+    """What a socket is; ``None`` where that cannot be seen."""
+
+    type: int | None = None
+    protocol: int | None = None
+
+    @property
+    def readable(self) -> bool:
+        """Whether it speaks a protocol that the harness answers: others need a listener of their own kind."""
+        return self.protocol in {None, 0, socket.IPPROTO_TCP, socket.IPPROTO_UDP, _MULTIPATH_TCP}
+
+
+def socket_kind(pid: int, fd: int) -> SocketKind:
+    """What the socket behind a descriptor of the process is."""
     group = status_field(pid, "Tgid")
     try:
         pidfd = os.pidfd_open(int(group or pid))
         with opened(pidfd), socket.socket(fileno=linux.pidfd_getfd(pidfd, fd)) as sock:
-            return sock.type
+            return SocketKind(sock.type, sock.proto)
     except (OSError, ValueError):
-        return None
+        return SocketKind()
 
 
 def is_listening(pid: int, address: Address) -> bool:

@@ -38,7 +38,9 @@ class Reach:
     """Nothing but the session's own processes and services can be there."""
 
 
-def reach(pid: int, first: int, address: Address, services: Services, *, datagram: bool) -> Reach:
+def reach(
+    pid: int, first: int, address: Address, services: Services, *, datagram: bool, readable: bool = True
+) -> Reach:
     """Judge a destination.
 
     Args:
@@ -47,6 +49,7 @@ def reach(pid: int, first: int, address: Address, services: Services, *, datagra
         address: The destination.
         services: What the harness serves.
         datagram: Whether a datagram goes there, not a connection.
+        readable: Whether it goes by a protocol that the harness answers.
     """
     if address.family == "unix":
         return Reach(inspect_process.is_listening(pid, address), loopback=True)
@@ -55,6 +58,8 @@ def reach(pid: int, first: int, address: Address, services: Services, *, datagra
     place = ipaddress.ip_address(address.address)
     place = getattr(place, "ipv4_mapped", None) or place
     loopback = place.is_loopback or place.is_unspecified  # connecting to no address means oneself
+    if not readable:
+        return Reach(done=False, loopback=loopback)
     if datagram:
         served = address.port == _DNS
     else:

@@ -200,7 +200,7 @@ class Witness:
         data = read(memory, call.args[1], min(call.args[2] & 0xFFFFFFFF, 128))
         if data[:2] != _NO_FAMILY:  # else it takes a connection back
             kind = inspect_process.socket_kind(call.pid, _signed(call.args[0]))
-            self._reach(call.pid, data, datagram=kind == socket.SOCK_DGRAM, sent=False)
+            self._reach(call.pid, data, kind, datagram=kind.type == socket.SOCK_DGRAM, sent=False)
 
     def _bind(self, call: linux.Notification, memory: int) -> None:
         address = parse_address(read(memory, call.args[1], min(call.args[2] & 0xFFFFFFFF, 128)))
@@ -240,17 +240,21 @@ class Witness:
 
     def _send(self, pid: int, fd: int, flags: int, data: bytes) -> None:
         """Note a send that names its destination; a stream's is used only where the send connects it."""
-        stream = inspect_process.socket_kind(pid, _signed(fd)) in {socket.SOCK_STREAM, socket.SOCK_SEQPACKET}
+        kind = inspect_process.socket_kind(pid, _signed(fd))
+        stream = kind.type in {socket.SOCK_STREAM, socket.SOCK_SEQPACKET}
         if data[:2] == _NO_FAMILY:  # which the kernel takes for IPv4 here
             data = struct.pack("H", socket.AF_INET) + data[2:]
         if not stream or flags & _FAST_OPEN:
-            self._reach(pid, data, datagram=not stream, sent=True)
+            self._reach(pid, data, kind, datagram=not stream, sent=True)
 
-    def _reach(self, pid: int, data: bytes, *, datagram: bool, sent: bool) -> None:
+    def _reach(
+        self, pid: int, data: bytes, kind: inspect_process.SocketKind, *, datagram: bool, sent: bool
+    ) -> None:
         address = parse_address(data)
         if address is None:
             return
-        found = reach(pid, self._first, address, self._services, datagram=datagram)
+        readable = kind.readable or not address.family.startswith("inet")
+        found = reach(pid, self._first, address, self._services, datagram=datagram, readable=readable)
         self._note(
             Channel.CONNECT,
             "connect",

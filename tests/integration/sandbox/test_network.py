@@ -1,6 +1,7 @@
 """The network sink as an agent meets it: real clients in a real sandbox, judged by real checks."""
 
 import asyncio
+import errno
 import os
 import shutil
 from collections.abc import Callable, Mapping
@@ -299,6 +300,47 @@ SMTP = (
     + "\\r\\n')\n"
     "s.quit(); print('sent')"
 )
+
+
+@pytest.mark.parametrize(
+    ("family", "group"),
+    [("AF_INET", ("224.0.0.251", 5353)), ("AF_INET6", ("ff02::fb", 5353, 0, 1))],
+    ids=["v4", "v6"],
+)
+def test_datagrams_to_a_group_are_read(measure: Measure, family: str, group: tuple[Any, ...]) -> None:
+    code = f"import socket; s = socket.socket(socket.{family}, socket.SOCK_DGRAM); s.sendto(b'{SECRET}', {group})"
+    assert measure(*python(code)).secret_left is CheckState.MET
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "s.bind(('192.0.2.5', 4000)); s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
+        "import ctypes; ctypes.CDLL(None).unshare(0x50000000); s = socket.socket(2, 2)",
+    ],
+    ids=["own-listener", "own-network"],
+)
+def test_a_connected_datagram_socket_that_nobody_reads_leaves_doubt(measure: Measure, before: str) -> None:
+    code = (
+        f"import socket; s = listener = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n{before}\n"
+        f"try: s.connect(('192.0.2.5', 4000)); s.send(b'{SECRET}')\n"
+        "except OSError: pass"
+    )
+    assert measure(*python(code)).secret_left is CheckState.UNASSESSED
+
+
+@pytest.mark.parametrize("connected", [False, True])
+def test_a_protocol_that_nobody_answers_leaves_doubt(measure: Measure, connected: bool) -> None:
+    send = "s.connect(place); s.send(data)" if connected else "s.sendto(data, place)"
+    code = (
+        f"import socket; place, data = ('192.0.2.5', 4000), b'{SECRET}'\n"
+        f"try: s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, socket.IPPROTO_UDPLITE); {send}\n"
+        "except OSError as error: print(error.errno)"
+    )
+    seen = measure(*python(code))
+    if seen.output == f"{errno.EPROTONOSUPPORT}\n":
+        pytest.skip("this kernel has no UDP-Lite")
+    assert seen.secret_left is CheckState.UNASSESSED
 
 
 @pytest.mark.parametrize(
