@@ -27,11 +27,16 @@ OTHER = "sha256:" + hashlib.sha256(b"build 2").hexdigest()
 SECRETS = {"RECEIPT_KEY": KEY, "AGENT_AUTH": AUTH}
 
 
-@pytest.fixture
-def remote(tmp_path: Path) -> Project:
-    root = tmp_path / "a project"
+def make_project(directory: Path) -> Project:
+    """A copy of the configuration, the suite and the endpoint."""
+    root = directory / "a project"
     shutil.copytree(HERE / "project_remote", root, ignore=shutil.ignore_patterns("__pycache__"))
     return Project(root)
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Project:
+    return make_project(tmp_path)
 
 
 @contextmanager

@@ -31,9 +31,8 @@ class RemoteAgent:
 
     @property
     def build(self) -> AgentBuild:
-        """The build, as far as it is known: by its digest."""
-        digest = self.asked[0].digest
-        return AgentBuild(digest, {"endpoint": digest})
+        """The build, as far as it is known: by its digest, without components."""
+        return AgentBuild(self.asked[0].digest, {})
 
     async def ask_again(self, records: Iterable[SessionRecord]) -> tuple[EndpointReceipt, ...]:
         """What the endpoint says after the sessions; every replica that answered in one must be heard."""

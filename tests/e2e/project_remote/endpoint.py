@@ -16,6 +16,8 @@ CHARACTER = sys.argv[1]
 KEY = os.environ["RECEIPT_KEY"].encode()
 DIGEST = "sha256:" + hashlib.sha256(b"build 1").hexdigest()
 OTHER = "sha256:" + hashlib.sha256(b"build 2").hexdigest()
+if CHARACTER == "other":
+    DIGEST = OTHER
 CODE = re.compile(r"\b[A-Z]{3,5}-\d{2}\b")
 LOCK = Lock()
 numbers = count(1)
