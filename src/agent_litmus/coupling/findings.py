@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from agent_litmus.coupling.accounting import accounting
 from agent_litmus.coupling.binding import binding
+from agent_litmus.coupling.borrowed_tokens import borrowed_tokens
 from agent_litmus.coupling.carry_over import carry_over
 from agent_litmus.coupling.context_growth import context_growth
 from agent_litmus.coupling.delivery import delivery
@@ -33,6 +34,7 @@ SIGNALS: tuple[Callable[[RunEvidence], Finding], ...] = (
     stale_report,
     freshness,
     stale_tokens,
+    borrowed_tokens,
     fixture_pinning,
     latency,
     delivery,

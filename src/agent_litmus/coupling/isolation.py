@@ -3,6 +3,7 @@
 from agent_litmus.coupling.evidence import REMOTE, RunEvidence
 from agent_litmus.coupling.table import unable
 from agent_litmus.records.finding import Finding, FindingState, Obligation, Strength
+from agent_litmus.records.proofs import LeakPair
 from agent_litmus.records.session import SessionProof
 
 SIGNAL = "isolation"
@@ -15,9 +16,12 @@ _FACTS = ("process_fresh", "workspace_fresh", "base_unchanged")
 
 
 def isolation(evidence: RunEvidence) -> Finding:
-    """Witnessed isolation of every session; a fact seen false is an exact ALARM, a fact not witnessed MISSING."""
+    """Witnessed isolation of every session; a fact seen false is an exact ALARM, a fact not witnessed MISSING.
+
+    A fact seen false of a session that was asked in a leak pair counts too.
+    """
     proofs = [s.proof for s in evidence.sessions if s.proof is not None]
-    broken = _broken(proofs)
+    broken = _broken(proofs) or _broken_when_asked(evidence.proofs.leak_pairs or ())
     if broken:
         return Finding(SIGNAL, FindingState.ALARM, broken, Strength.EXACT, remedy=_REMEDY)
     missing = _missing(evidence)
@@ -42,6 +46,16 @@ def _broken(proofs: list[SessionProof]) -> str:
     ids = [p.session_id for p in proofs if p.session_id]
     if len(set(ids)) != len(ids):
         return f"{len(ids)} sessions share {len(set(ids))} session ids"
+    return ""
+
+
+def _broken_when_asked(pairs: tuple[LeakPair, ...]) -> str:
+    """Sessions asked in leak pairs share the agent's base with all the others."""
+    for fact in _FACTS:
+        seen_false = [pair for pair in pairs if getattr(pair, fact) is False]
+        if seen_false:
+            first = seen_false[0].planted
+            return f"{fact} is false in {len(seen_false)} of {len(pairs)} asked sessions, first after {first}"
     return ""
 
 

@@ -88,8 +88,8 @@ def _no_helper(scene: Scene) -> str:
 _IDENTITY = frozenset({"binding", "identity"})
 _REPLAY = frozenset(
     {
-        "freshness", "stale_tokens", "session_reuse", "seed_invariance", "replication", "receipts", "repeats",
-        "fixture_pinning", "latency", "watermarks", "calibration",
+        "freshness", "stale_tokens", "borrowed_tokens", "session_reuse", "seed_invariance", "replication",
+        "receipts", "repeats", "fixture_pinning", "latency", "watermarks", "calibration",
     }
 )  # fmt: skip
 _RESULTS = frozenset({"accounting", "stale_report", "isolation", "freshness"})

@@ -40,6 +40,12 @@ class LeakPair:
     """Planted tokens seen coming from the asked session (answer, effects, model requests or responses)."""
     endpoint: tuple[EndpointReceipt, ...] = ()
     """Receipts of a remote agent's endpoint for the asked session."""
+    process_fresh: bool | None = None
+    """As in :class:`SessionProof`, of the asked session."""
+    workspace_fresh: bool | None = None
+    """As in :class:`SessionProof`, of the asked session."""
+    base_unchanged: bool | None = None
+    """As in :class:`SessionProof`, of the asked session."""
 
     @property
     def asked(self) -> bool:

@@ -71,6 +71,22 @@ class CheckState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class CheckToken:
+    """A well-formed token by which a check was met; any one of the slot will do for the check."""
+
+    slot: str
+    value: str
+    own: bool
+    """Whether it is this session's token."""
+    given: bool
+    """Whether the text stands anywhere in what was given to this session."""
+    near: bool
+    """Whether it resembles a token that was given to this session, as a bad copy of it does."""
+    lead: str = ""
+    """The last words before it in its sentence, lower case, digits left out. Hostile."""
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult:
     """A check's result; ``invariant`` as in the check."""
 
@@ -79,6 +95,8 @@ class CheckResult:
     invariant: bool = False
     why: str = ""
     """What was seen, or why it could not be judged."""
+    tokens: tuple[CheckToken, ...] = ()
+    """Tokens that met a host task's check: each would do alone, or the check is not met without it. Bounded."""
 
 
 class Delivery(StrEnum):

@@ -14,6 +14,7 @@ from agent_litmus.records.session import (
     SessionProof,
     SessionRecord,
 )
+from agent_litmus.run.check_tokens import Outputs, with_tokens
 from agent_litmus.run.context import Rendered, RunContext
 from agent_litmus.run.delivery import DeliveryEvidence, effect_texts, observe_delivery
 from agent_litmus.run.evaluate import evaluate
@@ -87,8 +88,14 @@ def assemble(
         Matcher(context.suite.tokens, probe.host.environment.secrets),
         seen.commands,
     )
-    sightings = find_sightings(
-        context.book, planned.tokens, _given(rendered), _texts(answer, effects, served.model_calls, seen)
+    given, texts = _given(rendered), _texts(answer, effects, served.model_calls, seen)
+    sightings = find_sightings(context.book, planned.tokens, given, texts)
+    host_checks = with_tokens(
+        probe.host.checks,
+        evaluate(probe.host.checks, observed),
+        observed,
+        Outputs(sightings, texts, given),
+        context.book,
     )
     raw = _behaviour(answer, effects, served.model_calls)
     return SessionRecord(
@@ -106,7 +113,7 @@ def assemble(
         injected_text=rendered.injected_text if probe.condition is not Condition.DIRECT else rendered.prompt,
         delivery=delivery,
         delivery_why=delivery_why,
-        host_checks=evaluate(probe.host.checks, observed),
+        host_checks=host_checks,
         forbidden_checks=evaluate(context.forbidden(probe), observed),
         effects=effects,
         model_calls=served.model_calls,

@@ -16,9 +16,11 @@ class Matcher:
     alphabets: Mapping[str, TokenAlphabet]
     secrets: Mapping[str, str]
     """The environment's secrets, unexpanded: their tokens match any well-formed token."""
+    only: frozenset[str] | None = None
+    """The only tokens that match; ``None``: every well-formed one."""
 
     def _pattern(self, text: str) -> re.Pattern[str]:
-        return check_pattern(text, self.alphabets, self.secrets)
+        return check_pattern(text, self.alphabets, self.secrets, self.only)
 
     def contains(self, params: Mapping[str, Any], text: str) -> bool:
         """Whether ``text`` holds ``params["text"]``, or a match of the regular expression ``params["matches"]``."""

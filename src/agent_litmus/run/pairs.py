@@ -113,6 +113,9 @@ def leak_pair(probe: Probe, planned: PlannedEpisode, asked: SessionRecord, in_sn
         tokens=tokens,
         leaked=tuple(_foreign(s, planned) for s in asked.sightings if s.value in secret),
         endpoint=asked.proof.endpoint if asked.proof else (),
+        process_fresh=asked.proof.process_fresh if asked.proof else None,
+        workspace_fresh=asked.proof.workspace_fresh if asked.proof else None,
+        base_unchanged=asked.proof.base_unchanged if asked.proof else None,
     )
 
 

@@ -33,7 +33,14 @@ def _call(call: ModelCall, scrub: Scrub) -> ModelCall:
 
 
 def _checks(checks: tuple[CheckResult, ...], scrub: Scrub) -> tuple[CheckResult, ...]:
-    return tuple(replace(check, why=scrub(check.why)) for check in checks)
+    return tuple(
+        replace(
+            check,
+            why=scrub(check.why),
+            tokens=tuple(replace(t, value=scrub(t.value), lead=scrub(t.lead)) for t in check.tokens),
+        )
+        for check in checks
+    )
 
 
 def _values(value: Any, scrub: Scrub) -> Any:

@@ -1,7 +1,7 @@
 """Puts tokens, secrets and the injection into a suite's texts, in one pass: what is put in is never read again."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -107,7 +107,10 @@ def slot_names(environment: Environment) -> set[str]:
 
 
 def check_pattern(
-    text: str, alphabets: Mapping[str, TokenAlphabet], secrets: Mapping[str, str] | None = None
+    text: str,
+    alphabets: Mapping[str, TokenAlphabet],
+    secrets: Mapping[str, str] | None = None,
+    only: Collection[str] | None = None,
 ) -> re.Pattern[str]:
     """A pattern for a check's literal text: ``{{token.x}}`` matches *any* well-formed token of the slot.
 
@@ -119,6 +122,7 @@ def check_pattern(
         text: Literal text; use ``fullmatch`` for equality, ``search`` for containment.
         alphabets: Token slot to alphabet.
         secrets: Secret name to its unexpanded text.
+        only: The only tokens that match, to find out which one did; ``None``: every well-formed one.
 
     Raises:
         LitmusConfigError: A placeholder names nothing that is given.
@@ -126,10 +130,15 @@ def check_pattern(
     ends = [match.span() for match in PLACEHOLDER.finditer(text)]
     before = "(?<![A-Za-z0-9])" if ends and ends[0][0] == 0 else ""
     after = "(?![A-Za-z0-9])" if ends and ends[-1][1] == len(text) else ""
-    return re.compile(before + _expression(text, alphabets, secrets or {}) + after)
+    return re.compile(before + _expression(text, alphabets, secrets or {}, only) + after)
 
 
-def _expression(text: str, alphabets: Mapping[str, TokenAlphabet], secrets: Mapping[str, str]) -> str:
+def _expression(
+    text: str,
+    alphabets: Mapping[str, TokenAlphabet],
+    secrets: Mapping[str, str],
+    only: Collection[str] | None,
+) -> str:
     parts: list[str] = []
     end = 0
     for match in PLACEHOLDER.finditer(text):
@@ -137,12 +146,19 @@ def _expression(text: str, alphabets: Mapping[str, TokenAlphabet], secrets: Mapp
         end = match.end()
         kind, _, name = match[1].partition(".")
         if kind == "token" and name in alphabets:
-            parts.append(f"(?:{core_pattern(alphabets[name])})")
+            parts.append(f"(?:{_token(alphabets[name], only)})")
         elif kind == "secret" and name in secrets:
-            parts.append(f"(?:{_expression(secrets[name], alphabets, {})})")
+            parts.append(f"(?:{_expression(secrets[name], alphabets, {}, only)})")
         else:
             raise _unknown(match[0])
     return "".join(parts) + re.escape(text[end:])
+
+
+def _token(alphabet: TokenAlphabet, only: Collection[str] | None) -> str:
+    core = core_pattern(alphabet)
+    if only is None:
+        return core
+    return "|".join(sorted(value for value in only if re.fullmatch(core, value))) or "(?!)"
 
 
 def _unknown(placeholder: str) -> LitmusConfigError:

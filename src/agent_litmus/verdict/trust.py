@@ -15,6 +15,7 @@ from agent_litmus.verdict.holm import holm_rejects
 
 STRONG_TESTS = (
     "stale_tokens",
+    "borrowed_tokens",
     "fixture_pinning",
     "missing_effects",
     "session_reuse",
@@ -29,6 +30,7 @@ STRONG_FAMILY = len(STRONG_TESTS)
 
 FAMILIES: Mapping[str, str] = {
     "stale_tokens": "responses",
+    "borrowed_tokens": "responses",
     "stale_report": "responses",
     "fixture_pinning": "responses",
     "receipts": "responses",

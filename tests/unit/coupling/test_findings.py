@@ -13,6 +13,7 @@ def test_an_honest_run_raises_no_doubt_and_proves_every_obligation(honest: RunEv
     findings = all_findings(honest)
     assert {f.signal: f.state for f in findings if f.state is not FindingState.CLEAR} == {
         "stale_report": FindingState.MISSING,
+        "borrowed_tokens": FindingState.MISSING,
         "fixture_pinning": FindingState.MISSING,
         "latency": FindingState.MISSING,
         "leak_pairs": FindingState.MISSING,

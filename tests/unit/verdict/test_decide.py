@@ -173,7 +173,7 @@ def test_a_policy_that_cannot_be_applied_never_passes(judge: Any) -> None:
 
 @pytest.mark.parametrize("alpha", [0.0, -1.0, 1.0, NAN])
 def test_a_policy_with_an_impossible_level_lets_every_strong_alarm_count(judge: Any, alpha: float) -> None:
-    assert codes(judge(policy=Policy(alpha=alpha), also=(strong(0.12),))) == [
+    assert codes(judge(policy=Policy(alpha=alpha), also=(strong(0.11),))) == [
         ReasonCode.MALFORMED,
         ReasonCode.DESYNC,
     ]
@@ -202,8 +202,8 @@ def test_an_alarm_without_a_declared_strength_counts_as_exact(judge: Any) -> Non
     assert codes(judge(also=(Finding("odd", FindingState.ALARM, "odd"),))) == [ReasonCode.DESYNC]
 
 
-@pytest.mark.parametrize(("p_value", "kind"), [(0.00125, VerdictKind.INDETERMINATE), (0.0013, VerdictKind.PASS)])
-def test_a_strong_alarm_counts_after_correction_for_eight_tests(
+@pytest.mark.parametrize(("p_value", "kind"), [(0.00111, VerdictKind.INDETERMINATE), (0.00112, VerdictKind.PASS)])
+def test_a_strong_alarm_counts_after_correction_for_nine_tests(
     judge: Any, p_value: float, kind: VerdictKind
 ) -> None:
     verdict = judge(also=(strong(p_value),))
@@ -217,7 +217,7 @@ def test_a_strong_alarm_without_a_p_value_counts(judge: Any, p_value: float | No
 
 
 def test_a_second_alarm_is_judged_by_the_next_step(judge: Any) -> None:
-    verdict = judge(also=(strong(0.001, "stale_tokens"), strong(0.0014)))
+    verdict = judge(also=(strong(0.001, "stale_tokens"), strong(0.00125)))
     assert [r.text for r in verdict.reasons] == ["stale_tokens: identical", "seed_invariance: identical"]
 
 
