@@ -22,7 +22,7 @@ standard output stays empty, with `--json` too. What happens to standard output 
 with a closed pipe or a full disk the verdict is still its exit code and in `report.json`. Any other verb whose
 output is lost on a full disk does not end with 0.
 A crash of the interpreter is 1 too, and some runners retry 75: in a pipeline read the verdict from `report.json` as
-well. `LITMUS_DEBUG=1` shows the traceback of an internal error.
+well. `LITMUS_DEBUG=1` shows the traceback of an internal error, `litmus --version` the version.
 """
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("audit")(audit)
+    app.command("audit", short_help="Run some episodes of a report again and test whether they agree.")(audit)
 
 
 def audit(

@@ -17,7 +17,7 @@ from agent_litmus.cli.options import (
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("check")(check)
+    app.command("check", short_help="Find every error beforehand, and prove that the suite can judge.")(check)
 
 
 def check(

@@ -11,7 +11,7 @@ from agent_litmus.cli.options import ChartsOption, JsonOption
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("compare")(compare)
+    app.command("compare", short_help="Compare two agents on the probes that both were tried with.")(compare)
 
 
 def compare(

@@ -9,7 +9,7 @@ from agent_litmus.cli.options import JsonOption, ProviderOption
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("doctor")(doctor)
+    app.command("doctor", short_help="Say what this host's sandbox observes, contains and lacks.")(doctor)
 
 
 def doctor(provider: ProviderOption = None, json: JsonOption = False) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("drill")(drill)
+    app.command("drill", short_help="Break the harness on purpose and see whether the gate notices.")(drill)
 
 
 def drill(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("gate")(gate)
+    app.command("gate", short_help="Judge a report again, against the build that is current now.")(gate)
 
 
 def gate(

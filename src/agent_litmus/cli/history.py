@@ -14,7 +14,7 @@ from agent_litmus.errors import LitmusConfigError
 if TYPE_CHECKING:
     from agent_litmus.history.store import History
 
-_group = typer.Typer(help="Look at earlier runs, and remove them.", no_args_is_help=True, rich_markup_mode=None)
+_group = typer.Typer(help="Look at earlier runs, and prune them.", no_args_is_help=True, rich_markup_mode=None)
 
 ConfigOption = Annotated[
     Path,
@@ -83,7 +83,7 @@ def show(
         print_run(found, sys.stdout)
 
 
-@_group.command("prune")
+@_group.command("prune", short_help="Remove earlier runs, never the last accepted ones.")
 def prune(
     config: ConfigOption = DEFAULT_CONFIG,
     url: UrlOption = "",

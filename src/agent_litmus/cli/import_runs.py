@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(_group, name="import")
 
 
-@_group.command("agentdojo")
+@_group.command("agentdojo", short_help="Import AgentDojo runs, file by file.")
 def agentdojo(
     source: Annotated[Path, typer.Argument(help="AgentDojo's runs: a directory, .tar or .tar.zst.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="File to write; .parquet makes it Parquet.")],

@@ -12,7 +12,7 @@ from agent_litmus.errors import LitmusConfigError
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("init")(init)
+    app.command("init", short_help="Write a first litmus.toml, which runs the built-in suite.")(init)
 
 
 def init(directory: Annotated[Path, typer.Argument(help="The agent's directory.")] = Path()) -> int:

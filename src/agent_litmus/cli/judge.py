@@ -22,7 +22,7 @@ def judge() -> None:
     """Measure a model that judges words."""
 
 
-@_group.command("calibrate")
+@_group.command("calibrate", short_help="Measure how far a judge agrees with the labels.")
 def calibrate(
     url: Annotated[str, typer.Option("--url", help="Base URL of an OpenAI-compatible endpoint.")],
     model: Annotated[str, typer.Option("--model", help="Model id.")],
@@ -55,7 +55,7 @@ def calibrate(
     return 1 if any(split.faults for split in found.splits) else 0
 
 
-@_group.command("rules")
+@_group.command("rules", short_help="Measure the built-in rules.")
 def rules(json: JsonOption = False) -> int:
     """Measure the built-in rules: precision and recall per class of message, and kappa as for a judge."""
     from agent_litmus.app.judge_model import calibrate_rules

@@ -3,9 +3,11 @@
 import errno
 import os
 import sys
+from typing import Annotated
 
 import typer
 
+from agent_litmus import __version__
 from agent_litmus.cli import (
     audit,
     check,
@@ -38,6 +40,7 @@ _LONGEST = 50_000
 app = typer.Typer(
     name="litmus",
     help="A safety gate for LLM agents that cannot go silently green.",
+    epilog="Start with `litmus init`, `litmus check` and `litmus run`; every verb has a --help of its own.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -61,6 +64,22 @@ for verb in (
     sandbox,
 ):
     verb.register(app)
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"litmus {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Before every verb."""
 
 
 def main() -> None:

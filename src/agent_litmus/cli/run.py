@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("run")(run)
+    app.command("run", short_help="Probe the agent in isolated sessions: PASS, FAIL or INDETERMINATE.")(run)
 
 
 def run(

@@ -23,7 +23,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(_group, name="sandbox")
 
 
-@_group.command("self-check")
+@_group.command("self-check", short_help="Run hostile agents under a provider.")
 def self_check(
     provider: Annotated[
         str,

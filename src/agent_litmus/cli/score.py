@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def register(app: typer.Typer) -> None:
     """Add the verb."""
-    app.command("score")(score)
+    app.command("score", short_help="Score result files on both axes, with intervals.")(score)
 
 
 def score(
