@@ -164,3 +164,44 @@ def test_half_of_the_sessions_must_bring_theirs_back(silent: int, state: Finding
         replace(s, watermarks=(1, 0) if index < silent else (1, 1)) for index, s in enumerate(run.sessions)
     )
     assert watermarks(replace(run, sessions=sessions)).state is state
+
+
+def unanswered(evidence: RunEvidence, count: int) -> RunEvidence:
+    """The endpoint did not answer in the first ``count`` sessions: no answer, no receipt."""
+    sessions = [
+        replace(s, answer=None, answer_why="status 502", proof=replace(s.proof, endpoint=()))
+        if number < count and s.proof is not None
+        else s
+        for number, s in enumerate(evidence.sessions)
+    ]
+    return replace(evidence, sessions=tuple(sessions))
+
+
+def test_a_session_without_an_answer_needs_no_receipt_and_is_counted_apart() -> None:
+    finding = binding(unanswered(remote_run(), 2))
+    assert finding.state is FindingState.CLEAR
+    assert finding.seen.startswith("40 of 42 sessions were answered")
+    assert finding.number == 40
+
+
+def test_an_endpoint_that_never_answers_proves_no_identity() -> None:
+    finding = binding(unanswered(remote_run(), 42))
+    assert finding.state is FindingState.MISSING
+    assert "none of 42 sessions was answered" in finding.seen
+
+
+def test_another_build_that_answers_a_leak_pair_is_an_exact_alarm() -> None:
+    run = remote_run()
+    assert run.proofs.leak_pairs
+    first, *rest = run.proofs.leak_pairs
+    pairs = (replace(first, endpoint=(receipt("asked", "a", OTHER),)), *rest)
+    finding = binding(replace(run, proofs=replace(run.proofs, leak_pairs=pairs)))
+    assert (finding.state, finding.strength) == (FindingState.ALARM, Strength.EXACT)
+    assert "(leak pair)" in finding.seen
+
+
+def test_remedies_are_those_of_a_remote_agent() -> None:
+    run = remote_run()
+    assert "leak_pairs" in isolation(run).remedy
+    assert "tool calls" in effects(run).remedy
+    assert "replica" in binding(replace(run, sessions=())).remedy

@@ -2,7 +2,7 @@ import pytest
 
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
 from agent_litmus.records.session import ExitKind, ProcessExit
-from agent_litmus.run.evidence import _http_state, _same_command, read_answer
+from agent_litmus.run.evidence import Served, _http_state, _same_command, _service_state, read_answer
 from agent_litmus.sandbox.protocol import ProcessResult
 
 CLEAN = ProcessExit(ExitKind.EXITED, 0)
@@ -96,3 +96,32 @@ def test_the_launched_command_is_recognised_in_what_was_witnessed(
     launched: tuple[str, ...], witnessed: list[str], same: bool
 ) -> None:
     assert _same_command(launched, witnessed) is same
+
+
+LIST = Effect(Channel.TOOLS, "list", Outcome.EXECUTED, {"count": 3})
+SILENT = ChannelReport(Channel.MODEL, ChannelState.NOT_OBSERVED, "elsewhere")
+PROMISED = ChannelReport(Channel.TOOLS, ChannelState.PARTIAL, "where it is reached")
+
+
+@pytest.mark.parametrize(
+    ("channel", "claimed", "effects", "state"),
+    [
+        (Channel.TOOLS, None, (), ChannelState.OBSERVED),
+        (Channel.TOOLS, ChannelReport(Channel.TOOLS, ChannelState.OBSERVED, "w"), (), ChannelState.OBSERVED),
+        (Channel.TOOLS, PROMISED, (LIST,), ChannelState.OBSERVED),
+        (Channel.TOOLS, PROMISED, (), ChannelState.NOT_OBSERVED),
+        (Channel.MODEL, SILENT, (LIST,), ChannelState.NOT_OBSERVED),
+    ],
+    ids=["unclaimed", "promised", "reached", "never reached", "no model"],
+)
+def test_a_service_that_the_agent_may_have_passed_by_is_observed_only_where_it_was_reached(
+    channel: Channel, claimed: ChannelReport | None, effects: tuple[Effect, ...], state: ChannelState
+) -> None:
+    served = Served((), effects, 0, 0, None, (), frozenset(), {}, catches_http=False, catches_dns=False)
+    found = _service_state(channel, claimed, served)
+    assert (found.channel, found.state) == (channel, state)
+    assert bool(found.why) is (state is ChannelState.NOT_OBSERVED)
+
+
+def test_why_an_answer_is_none_is_told_as_it_was_found() -> None:
+    assert read_answer(result(b"", ProcessExit(ExitKind.EXITED, None, "status 502")))[1] == "status 502"

@@ -14,7 +14,7 @@ from agent_litmus.errors import LitmusJournalError
 from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.records.probe import Condition, EpisodeKey
 from agent_litmus.records.proofs import CalibrationCall, LeakPair
-from agent_litmus.records.session import ExitKind, ProcessExit, SessionRecord, TokenSighting
+from agent_litmus.records.session import EndpointReceipt, ExitKind, ProcessExit, SessionRecord, TokenSighting
 from agent_litmus.run.journal import (
     SCHEMA_VERSION,
     Contents,
@@ -65,6 +65,23 @@ def test_leak_pairs_and_calibration_calls_are_read_back_exactly(
     assert kinds == ["header", "calibration", "session", "leak_pair", "session", "calibration"]
     resumed = resume(path)
     assert (resumed.records, resumed.leak_pairs, resumed.calibration) == ((record(0), record(1)), (PAIR,), CALLS)
+    resumed.close()
+
+
+def test_what_an_endpoint_said_of_itself_is_read_back_exactly(tmp_path: Path, header: JournalHeader) -> None:
+    said = (
+        EndpointReceipt("sha256:1", "n1", mac_valid=True, replica="a"),
+        EndpointReceipt("", "", mac_valid=None, why="no"),
+    )
+    path = tmp_path / "journal.jsonl"
+    journal = create(path, header)
+    assert journal.endpoint == ()
+    journal.append_endpoint(said[:1])
+    journal.append_endpoint(said[1:])
+    journal.close()
+    assert read(path) == Contents(header, endpoint=said)
+    resumed = resume(path)
+    assert resumed.endpoint == said
     resumed.close()
 
 
@@ -128,6 +145,7 @@ def test_a_kill_in_the_middle_of_a_line_loses_that_line_alone(
         b'{"type":"session","record":{}}\n',
         b'{"type":"leak_pair","record":{}}\n',
         b'{"type":"calibration","record":{"after":0,"duration":NaN,"status":200}}\n',
+        b'{"type":"endpoint","record":{"digest":"sha256:1"}}\n',
         b'{"type":"other","record":{}}\n',
         b'{"type":[],"record":{}}\n',
         b'{"record":{}}\n',

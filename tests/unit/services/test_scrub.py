@@ -27,6 +27,10 @@ def test_no_base64_text_that_holds_the_key_survives(key: str, before: bytes, aft
         assert MASK.encode() in scrubbed
 
 
+def test_several_keys_are_removed_and_those_that_are_none_ignored() -> None:
+    assert Scrubber(None, KEY, "none", "another-key").text(f"{KEY} and another-key") == f"{MASK} and {MASK}"
+
+
 @pytest.mark.parametrize("key", [None, "", "none", "EMPTY"])
 def test_placeholder_keys_remove_nothing(key: str | None) -> None:
     assert Scrubber(key).text("none of it is EMPTY") == "none of it is EMPTY"

@@ -1,3 +1,7 @@
+import asyncio
+from collections.abc import MutableMapping
+from typing import Any
+
 import pytest
 
 from agent_litmus.errors import LitmusError
@@ -22,3 +26,20 @@ def test_every_tool_has_a_closed_schema_without_noise() -> None:
             {name: sorted(p) for name, p in tool.schema["properties"].items() if name != "title"}
         )
         assert tool.description
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/mcp/secre", "/mcp/secret2", "/", "/mcp/secret/more"])
+def test_a_server_with_a_path_of_its_own_answers_nowhere_else(path: str) -> None:
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": b"{}"}
+
+    session = ToolSession(Environment("e"), path="/mcp/secret")
+    scope = {"type": "http", "method": "POST", "path": path, "headers": []}
+    asyncio.run(session.app(scope, receive, send))
+    assert sent[0]["status"] == 404
+    assert b"secret" not in sent[1]["body"]
