@@ -40,9 +40,12 @@ _PROCESS: Mapping[Obligation, str] = {
 _UNABLE: Mapping[str, Mapping[str, Mapping[Obligation, str]]] = {
     "command": {"bubblewrap": {}, "process": _PROCESS},
     # Nothing of a remote agent runs in a provider, so none of its proofs rest on one.
-    "remote": {"bubblewrap": {}, "process": {}, "remote": {}},
+    "remote": {"remote": {}},
 }
 PROVIDERS = tuple(_UNABLE["command"])
+"""Built-in providers that run an agent here."""
+EVERYWHERE = (*PROVIDERS, *_UNABLE["remote"])
+"""Those, and what stands in their place for an agent that runs elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def unable(provider: ProviderReport, obligation: Obligation, target: str = "comm
 
 
 def obligation_table(
-    providers: Iterable[str] = PROVIDERS, targets: Iterable[str] = TARGET_KINDS
+    providers: Iterable[str] = EVERYWHERE, targets: Iterable[str] = TARGET_KINDS
 ) -> tuple[Ability, ...]:
     """Every obligation for every pair of target kind and built-in provider; an unknown name has no rows."""
     named = tuple(providers)

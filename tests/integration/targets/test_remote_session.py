@@ -4,6 +4,8 @@ import asyncio
 import gzip
 import json
 import threading
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -12,6 +14,7 @@ from agent_litmus.receipts import NONCE
 from agent_litmus.records.effect import Channel, ChannelState, ContainmentState
 from agent_litmus.records.session import EndpointReceipt, ExitKind
 from agent_litmus.sandbox.protocol import Launch, Limits, SandboxSpec
+from agent_litmus.services.authority import Authority
 from agent_litmus.targets.remote import RemoteProvider
 from agent_litmus.targets.wire import MAX_RESPONSE
 
@@ -234,3 +237,38 @@ def test_nothing_can_be_looked_at_where_the_agent_is_not(simulator: Simulator) -
         await opened.close()
 
     asyncio.run(look())
+
+
+@pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "unknown"])
+def test_an_endpoint_is_reached_over_tls_if_its_certificate_is_trusted(
+    simulator: Simulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, trusted: bool
+) -> None:
+    authority = Authority()
+    context = authority.context("127.0.0.1")
+    simulator.server.socket = context.wrap_socket(simulator.server.socket, server_side=True)
+    (tmp_path / "ca.pem").write_text(authority.pem)
+    if trusted:
+        monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
+    endpoint = simulator.endpoint(url=simulator.url.replace("http:", "https:"))
+    (asked,) = endpoint.ask()
+    result, facts = session(endpoint)
+    if trusted:
+        assert (asked.why, result.exit.clean, len(facts.endpoint)) == ("", True, 1)
+    else:
+        assert "could not be asked" in asked.why
+        assert (result.exit.kind, simulator.asked) == (ExitKind.NOT_STARTED, [])
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_tools_are_served_at_the_host_that_the_configuration_names(simulator: Simulator, host: str) -> None:
+    async def reach() -> None:
+        opened = await RemoteProvider(simulator.endpoint(), host).open(SandboxSpec("s", {}))
+        url = urlsplit(opened.paths.tools_url)
+        assert url.hostname == host
+        _, writer = await asyncio.open_connection(host, url.port)
+        writer.close()
+        await opened.close()
+        with pytest.raises(OSError, match="onnect"):
+            await asyncio.open_connection(host, url.port)
+
+    asyncio.run(reach())
