@@ -9,6 +9,7 @@ from uvicorn.server import ServerState
 from agent_litmus.services.dialogue import IMPLICIT_TLS_PORT, Dialogue, dialogue_on
 from agent_litmus.services.held import Held
 from agent_litmus.services.httpd import ServiceProtocol
+from agent_litmus.services.lingering import Lingering
 from agent_litmus.services.outbound import BodySearch
 from agent_litmus.services.recorder import DNS_PORT
 from agent_litmus.services.tunnel import HANDSHAKE, Tunnel
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
 IDLE = 5.0
 """Seconds a connection may stay silent before its first complete request."""
+
+
+REST_LIMIT = 8 << 20
+"""Bytes that are still read of a connection that broke; a socket's buffer holds no more."""
 
 
 class SinkProtocol(ServiceProtocol):
@@ -44,7 +49,8 @@ class SinkProtocol(ServiceProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in the base class
         """Start waiting for a first request."""
-        super().connection_made(transport)
+        self._line = Lingering(transport)
+        super().connection_made(self._line)
         if transport.is_closing():
             return
         address, port = self.server or ("", 0)
@@ -53,6 +59,11 @@ class SinkProtocol(ServiceProtocol):
         if port != IMPLICIT_TLS_PORT:
             self._greet()
         self._wait()
+
+    @property
+    def listens(self) -> bool:
+        """Whether what comes in is still read: also after our side was closed."""
+        return self._line.listens
 
     def turned_away(self) -> None:
         """A connection unread makes the channel partial."""
@@ -73,13 +84,16 @@ class SinkProtocol(ServiceProtocol):
 
     def _give_up(self) -> None:
         self._silent = not self._begun
-        self.transport.abort()
+        self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         """Take bytes in: decrypted where they are TLS, and for HTTP as long as they look like it."""
         self._stop_waiting()
         if not self._session.has_room(len(data)):
             self.transport.abort()
+            return
+        if self._line.over:
+            self._take_late(data)
             return
         if not self._begun:
             self._begun = True
@@ -125,6 +139,14 @@ class SinkProtocol(ServiceProtocol):
         else:
             super().data_received(data)
 
+    def _take_late(self, data: bytes) -> None:
+        """Keep what is said after goodbye."""
+        self._silent = False
+        if not self._raw and self._names is None:
+            self._held.take(self.conn.trailing_data[0])
+        self._raw = True
+        self._held.take(data if self._tunnel is None or self._tunnel.error else self._tunnel.feed(data))
+
     def _converse(self, dialogue: Dialogue, data: bytes) -> None:
         self._raw = True
         self._held.take(data)
@@ -152,6 +174,9 @@ class SinkProtocol(ServiceProtocol):
         """Record what did not become a request: no HTTP, one that was never completed, TLS that came to nothing."""
         super().connection_lost(exc)
         self._stop_waiting()
+        rest = self._line.rest(REST_LIMIT) if exc is not None else b""
+        if rest and self._session.has_room(len(rest)):
+            self._take_late(rest)
         if self._tunnel is not None and not self._heard:
             self._session.record_handshake(self.server, self._hello, self._tunnel.asked, _failure(self._tunnel))
         if self._names is not None:

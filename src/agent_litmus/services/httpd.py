@@ -87,6 +87,11 @@ class ServiceProtocol(H11Protocol):
     def turned_away(self) -> None:
         """Take note of a connection too many."""
 
+    @property
+    def listens(self) -> bool:
+        """Whether what comes in is still read."""
+        return not self.transport.is_closing()
+
 
 def connected(scope: Scope) -> bool:
     """Whether the connection of a request is still open, so that bytes written to it can arrive."""
@@ -190,7 +195,9 @@ class HttpServer:
             raise
 
     def _pending(self) -> bool:
-        connections: list[Any] = [c for c in self._state.connections if not c.transport.is_closing()]
+        connections: list[Any] = [
+            c for c in self._state.connections if isinstance(c, ServiceProtocol) and c.listens
+        ]
         return bool(self._state.tasks or self._starting) or readable(
             [*self._sockets, *(c.transport.get_extra_info("socket") for c in connections)]
         )

