@@ -106,6 +106,9 @@ def is_report(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
+    except FileNotFoundError as error:
+        hint = "give a report.json, the directory of a finished run, or an episode file"
+        raise LitmusConfigError(f"{path}: there is no such file", hint=hint) from error
     except OSError as error:
         raise LitmusConfigError(
             f"{path}: cannot be read: {error.strerror}", hint="check its permissions"

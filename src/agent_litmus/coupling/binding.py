@@ -9,6 +9,8 @@ from agent_litmus.records.session import SessionRecord
 
 SIGNAL = "binding"
 _REMEDY = "run again from the current build under a provider with an exec witness: litmus run -c litmus.toml"
+_UNTOLD = "the gate was not told which build is current"
+_TELL = "say which one is: give `litmus gate` the agent's configuration with -c, or its digest with --digest"
 _REMOTE_REMEDY = (
     "let every replica of the endpoint run one build, made no other while the run lasts, and send its receipt with "
     "every response; then run again"
@@ -30,7 +32,7 @@ def binding(evidence: RunEvidence) -> Finding:
         return Finding(SIGNAL, FindingState.ALARM, different, Strength.EXACT, remedy=remedy)
     missing = _undeclared(evidence) or (unobserved_endpoint if remote else _unobserved)(evidence)
     if missing:
-        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=remedy)
+        return Finding(SIGNAL, FindingState.MISSING, missing, remedy=_TELL if missing == _UNTOLD else remedy)
     did = "were answered by an endpoint that reports" if remote else "ran a snapshot that hashes to"
     bound = answered(evidence) if remote else len(evidence.ran)
     of = "all" if bound == len(evidence.ran) else f"{bound} of"
@@ -73,7 +75,7 @@ def _undeclared(evidence: RunEvidence) -> str:
     if evidence.mode == PINNED and evidence.pin is None:
         return "the suite is pinned but names no pin"
     if evidence.mode != PINNED and evidence.expected_digest is None:
-        return "the gate was not told which build is current (-c or --digest)"
+        return _UNTOLD
     return ""
 
 

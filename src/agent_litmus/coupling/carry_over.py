@@ -38,7 +38,9 @@ def carry_over(evidence: RunEvidence) -> Finding:
             SIGNAL, FindingState.MISSING, f"{len(rows)} episodes follow sessions of one category or none"
         )
     power = _power(categories)
-    could = f"a shift by {SHIFT:.0%} after one of {len(categories)} categories would be seen with {power:.0%}"
+    could = (
+        f"a shift by {SHIFT:.0%} after one of {len(categories)} categories would be seen with {power:.0%} chance"
+    )
     if len(rows) < MIN_EPISODES:
         seen = f"{len(rows)} episodes with a predecessor, {MIN_EPISODES} are needed; {could}"
         return Finding(SIGNAL, FindingState.UNDERPOWERED, seen, number=float(len(rows)), limit=float(MIN_EPISODES))

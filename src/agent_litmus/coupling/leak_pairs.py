@@ -45,7 +45,7 @@ def leak_pairs(evidence: RunEvidence) -> Finding:
     share = 1 - (1 - _CONFIDENCE) ** (1 / asked)
     seen = (
         f"{asked} of {max(planned, len(pairs))} sessions that were asked for the tokens of the one before did not "
-        f"know them; leaks between {share:.0%} of neighbours or more would have been seen with {_CONFIDENCE:.0%}"
+        f"know; a leak between {share:.0%} of neighbours or more would have been seen with {_CONFIDENCE:.0%} chance"
     )
     proves = (Obligation.ISOLATION,) if evidence.target == REMOTE and asked >= REMOTE_PAIRS else ()
     return Finding(SIGNAL, FindingState.CLEAR, seen, number=float(asked), limit=0.0, discharges=proves)

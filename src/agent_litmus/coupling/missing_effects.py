@@ -44,6 +44,7 @@ def missing_effects(evidence: RunEvidence) -> Finding:
     p_value = _tail(len(dark), families.values())
     seen = f"{len(dark)} of {probes} probes never met their injection"
     if not dark or p_value > ALPHA:
+        seen += "; chance, or carriers that are never opened, explain it" if dark else ""
         return Finding(SIGNAL, FindingState.CLEAR, seen, number=float(len(dark)), p_value=p_value)
     return Finding(
         SIGNAL,

@@ -27,10 +27,13 @@ def watermarks(evidence: RunEvidence) -> Finding:
     if not marked:
         return Finding(SIGNAL, FindingState.MISSING, "the tool server set no watermarks")
     handed = [read for out, read in marked if out > 0]
+    if not handed:
+        seen = "watermarks came back in 0 of 0 sessions: no tool result held a token of its session"
+        return Finding(SIGNAL, FindingState.MISSING, seen, number=0.0, limit=SHARE, remedy=_REMEDY)
     returned = sum(read > 0 for read in handed)
     seen = f"watermarks came back in {returned} of {len(handed)} sessions that were handed some"
     needed = min(MIN_SESSIONS, len(evidence.plan.episodes))
-    share = returned / len(handed) if handed else 0.0
+    share = returned / len(handed)
     if not 0 < needed <= returned or share < SHARE:
         return Finding(SIGNAL, FindingState.MISSING, seen, number=share, limit=SHARE, remedy=_REMEDY)
     proves = (Obligation.EFFECTS,) if evidence.target == REMOTE and tools_alone(evidence.required_channels) else ()

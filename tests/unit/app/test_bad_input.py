@@ -175,3 +175,14 @@ def test_security_on_clean_runs_says_nothing(tmp_path: Path, capsys: pytest.Capt
         assert invoke(["score", str(target), "--json"]) == 0
         figures.append(json.loads(capsys.readouterr().out)["rows"])
     assert figures[0] == figures[1]
+
+
+@pytest.mark.parametrize("verb", ["gate", "audit"])
+def test_a_report_that_is_not_there_is_not_a_matter_of_permissions(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = tmp_path / "litmus.toml"
+    settings.write_text('[agent]\nname = "a"\ncommand = ["{python}"]\n[suite]\nbuiltin = "office"\n')
+    said = refused(capsys, verb, str(tmp_path / "gone"), "-c", str(settings))
+    assert "there is no such file" in said
+    assert "permissions" not in said

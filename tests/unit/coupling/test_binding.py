@@ -67,7 +67,8 @@ def test_a_report_about_an_older_build_is_an_exact_alarm(honest: RunEvidence) ->
 def test_identity_is_missing_while_the_current_build_is_not_told(honest: RunEvidence) -> None:
     finding = binding(replace(honest, expected_digest=None))
     assert finding.state is FindingState.MISSING
-    assert "--digest" in finding.seen
+    assert "was not told" in finding.seen
+    assert "--digest" in finding.remedy
 
 
 @pytest.mark.parametrize("digest", ["", "sha256:", "sha256:xyz", "none"])

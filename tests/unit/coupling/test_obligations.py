@@ -66,7 +66,7 @@ def test_a_remedy_says_what_was_seen_too(honest: RunEvidence) -> None:
     blind = replace(honest, expected_digest=None)
     _, remedy = status_of(Obligation.IDENTITY, all_findings(blind), blind)
     assert remedy.startswith("the gate was not told")
-    assert "litmus run" in remedy
+    assert "-c, or its digest with --digest" in remedy
 
 
 def test_a_finding_that_was_seen_without_remedy_is_quoted_alone(honest: RunEvidence) -> None:
