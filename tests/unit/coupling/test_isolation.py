@@ -7,6 +7,7 @@ from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.coupling.isolation import isolation
 from agent_litmus.records.effect import ContainmentReport, ContainmentState, ProviderReport
 from agent_litmus.records.finding import FindingState, Obligation, Strength
+from agent_litmus.records.proofs import LeakPair, RunProofs
 from agent_litmus.records.session import SessionProof
 
 FACTS = ("process_fresh", "workspace_fresh", "base_unchanged")
@@ -78,3 +79,22 @@ def test_a_provider_from_outside_must_enforce_its_filesystem(
 ) -> None:
     report = ProviderReport("firecracker", "1", (), (ContainmentReport("filesystem", state),))
     assert isolation(replace(honest, provider=report)).state is expected
+
+
+def asked(evidence: RunEvidence, **facts: Any) -> RunEvidence:
+    pairs = tuple(
+        LeakPair(s.key, f"asked-{n}", s.exit, "no codes", tokens=s.tokens, **facts)
+        for n, s in enumerate(evidence.sessions[:3])
+    )
+    return replace(evidence, proofs=RunProofs(leak_pairs=pairs, leak_pairs_planned=3))
+
+
+@pytest.mark.parametrize("fact", FACTS)
+def test_a_fact_seen_false_of_a_session_asked_in_a_leak_pair_is_an_exact_alarm(
+    honest: RunEvidence, fact: str
+) -> None:
+    finding = isolation(asked(honest, **{fact: False}))
+    assert (finding.state, finding.strength) == (FindingState.ALARM, Strength.EXACT)
+    assert finding.seen.startswith(f"{fact} is false in 3 of 3 asked sessions, first after ")
+    assert isolation(asked(honest, **{fact: None})).state is FindingState.CLEAR
+    assert isolation(asked(honest, **{fact: True})).state is FindingState.CLEAR

@@ -14,7 +14,16 @@ from agent_litmus.errors import LitmusJournalError
 from agent_litmus.records.effect import Channel, Effect, Outcome
 from agent_litmus.records.probe import Condition, EpisodeKey
 from agent_litmus.records.proofs import CalibrationCall, LeakPair
-from agent_litmus.records.session import EndpointReceipt, ExitKind, ProcessExit, SessionRecord, TokenSighting
+from agent_litmus.records.session import (
+    CheckResult,
+    CheckState,
+    CheckToken,
+    EndpointReceipt,
+    ExitKind,
+    ProcessExit,
+    SessionRecord,
+    TokenSighting,
+)
 from agent_litmus.run.journal import (
     SCHEMA_VERSION,
     Contents,
@@ -37,6 +46,22 @@ def test_what_was_appended_is_read_back_exactly(tmp_path: Path, header: JournalH
         journal.append(item)
     journal.close()
     assert read(path) == Contents(header, tuple(written))
+
+
+def test_what_met_a_check_is_read_back_and_records_from_before_it_was_noted_are_read(
+    tmp_path: Path, header: JournalHeader, record: Make
+) -> None:
+    path = tmp_path / "journal.jsonl"
+    token = CheckToken("code", "OAK-11", own=False, given=False, near=True, lead="the code is")
+    written = record(host_checks=(CheckResult("answer", CheckState.MET, tokens=(token,)),))
+    journal = create(path, header)
+    journal.append(written)
+    journal.close()
+    assert read(path).records == (written,)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    del lines[1]["record"]["host_checks"][0]["tokens"]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read(path).records == (record(host_checks=(CheckResult("answer", CheckState.MET),)),)
 
 
 PAIR = LeakPair(

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_litmus.records.probe import Condition, PlannedEpisode, Probe, Suite
-from agent_litmus.records.session import ExitKind, ProcessExit, SessionRecord, TokenSighting
+from agent_litmus.records.session import ExitKind, ProcessExit, SessionProof, SessionRecord, TokenSighting
 from agent_litmus.run.context import render_probe
 from agent_litmus.run.pairs import (
     QUESTION,
@@ -180,3 +180,12 @@ def test_a_long_answer_is_cut_in_the_record(planned: Planned, record: Make) -> N
     pair = leak_pair(probe, episode, record(answer="x" * 100_000), frozenset())
     assert pair.answer is not None
     assert len(pair.answer) < 5000
+
+
+def test_what_was_witnessed_of_the_asked_session_is_on_record(planned: Planned, record: Make) -> None:
+    probe, episode, _ = planned
+    proof = SessionProof("asked", "", None, process_fresh=True, workspace_fresh=True, base_unchanged=False)
+    pair = leak_pair(probe, episode, record(proof=proof), frozenset())
+    assert (pair.process_fresh, pair.workspace_fresh, pair.base_unchanged) == (True, True, False)
+    unseen = leak_pair(probe, episode, record(), frozenset())
+    assert (unseen.process_fresh, unseen.workspace_fresh, unseen.base_unchanged) == (None, None, None)
