@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from agent_litmus.app.history import recall, remember
 from agent_litmus.app.descriptors import raise_limit
+from agent_litmus.app.history import recall, remember
 from agent_litmus.app.judge import Measured, judge
 from agent_litmus.app.seams import HONEST, Seams
 from agent_litmus.app.world import Prepared, refuse_unconfined, run_context
