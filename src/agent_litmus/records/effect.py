@@ -52,7 +52,8 @@ class Effect:
       ``bytes`` (a datagram that is no query, or more than one): ``port``, ``size``, ``head`` (text, capped),
       ``carries``
     - http ``request``: ``scheme``, ``method``, ``host``, ``resolved``, ``sni`` (host named in the TLS greeting),
-      ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped), ``carries``; ``bytes`` (what came over a
+      ``port``, ``path``, ``headers`` (mapping), ``body`` (text, capped), ``plain`` (whether all of the body,
+      decompressed, is text that was looked through), ``carries``; ``bytes`` (what came over a
       connection, or as a datagram, and was no complete request): ``host``, ``resolved``, ``port``, ``size``,
       ``head`` (text, capped), ``plain`` (whether all of it is text), ``datagram``, ``tls``, ``carries``; a size of
       0 is a client that waited for an answer; ``handshake`` (a TLS connection over which nothing came, always

@@ -1,14 +1,9 @@
 """What came over a connection: its beginning, its size, what was found in all of it, and whether it was text."""
 
-import codecs
-import re
 from typing import Any
 
-from agent_litmus.services.outbound import BodySearch
+from agent_litmus.services.outbound import BodySearch, TextTest
 from agent_litmus.services.recorder import TEXT_LIMIT
-
-_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-"""Control characters that no text holds; ESC colours terminals."""
 
 
 class Held:
@@ -22,24 +17,24 @@ class Held:
         self.head = bytearray()
         self.size = 0
         self.search = search
-        self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._plain = True
+        self._text = TextTest()
 
     @property
     def plain(self) -> bool:
         """Whether all of it is text: what is not may be encrypted, so that searching it says little."""
-        return self._plain and bool(self.size)
+        return self._text.passed and bool(self.size)
+
+    @property
+    def searched(self) -> bool:
+        """Whether there is nothing in it but text, decompressed where need be, all of which was looked through."""
+        return self._text.passed or self.search.inflated_text
 
     def take(self, data: bytes) -> None:
         """Take in the next bytes."""
         self.size += len(data)
         self.head += data[: TEXT_LIMIT - len(self.head)]
         self.search.feed(data)
-        if self._plain:
-            try:
-                self._plain = not _NO_TEXT.search(self._decoder.decode(data))
-            except UnicodeDecodeError:
-                self._plain = False
+        self._text.feed(data)
 
     def detail(self) -> dict[str, Any]:
         """What a record says of it."""

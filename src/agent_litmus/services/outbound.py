@@ -1,5 +1,7 @@
 """Looks through everything that leaves the sandbox before a record of it is cut."""
 
+import codecs
+import re
 import zlib
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
@@ -14,6 +16,8 @@ OVERLAP = 64 << 10
 INFLATED_LIMIT = 8 << 20
 """Most bytes a compressed body is looked through in after decompression."""
 _GZIP_MAGIC = b"\x1f\x8b"
+_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+"""Control characters that no text holds; ESC colours terminals."""
 _CODINGS = {"gzip", "x-gzip", "deflate"}
 
 
@@ -87,8 +91,15 @@ class BodySearch:
         self._inflaters = [Inflater() for name in reversed(names) if name in _CODINGS][:4]
         self._begun = False
         self._room = INFLATED_LIMIT if inspect is not None else 0
+        self._text = TextTest()
         self.clipped = False
         """Whether part of the decompressed body was not looked through."""
+
+    @property
+    def inflated_text(self) -> bool:
+        """Whether it was compressed, and all that comes out of it is text."""
+        intact = bool(self._inflaters) and not any(inflater.broken for inflater in self._inflaters)
+        return intact and not self.clipped and self._text.passed
 
     def feed(self, data: bytes) -> None:
         """Take in the next bytes of the body."""
@@ -112,7 +123,25 @@ class BodySearch:
         if len(data) > self._room or any(inflater.stopped for inflater in self._inflaters):
             self.clipped = True
         self._inflated.feed(data[: self._room])
+        self._text.feed(data)
         self._room = 0 if self.clipped else self._room - len(data)
+
+
+class TextTest:
+    """Whether a stream is text: UTF-8 without control characters that no text holds."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self.passed = True
+        """Whether all that was taken in so far is text."""
+
+    def feed(self, data: bytes) -> None:
+        """Take in the next bytes."""
+        if self.passed:
+            try:
+                self.passed = not _NO_TEXT.search(self._decoder.decode(data))
+            except UnicodeDecodeError:
+                self.passed = False
 
 
 class Inflater:
@@ -121,7 +150,8 @@ class Inflater:
     def __init__(self) -> None:
         self._stream: Any = None
         self._raw = False
-        self._broken = False
+        self.broken = False
+        """Whether the data turned out not to be compressed."""
         self._start = b""
         self.stopped = False
         """Whether there was more output than was asked for."""
@@ -135,9 +165,9 @@ class Inflater:
             data, self._start = self._start, b""
             self._begin(data)
         out = bytearray()
-        while data and not self._broken and len(out) < limit:
+        while data and not self.broken and len(out) < limit:
             data = self._some(data, out, limit - len(out))
-        self.stopped = self.stopped or bool(data and not self._broken)
+        self.stopped = self.stopped or bool(data and not self.broken)
         return bytes(out)
 
     def _begin(self, data: bytes) -> None:
@@ -155,7 +185,7 @@ class Inflater:
         try:
             out += self._stream.decompress(data, limit)
         except zlib.error:
-            self._broken = True
+            self.broken = True
             return b""
         if not self._stream.eof:
             rest: bytes = self._stream.unconsumed_tail

@@ -148,6 +148,7 @@ class SinkSession:
                 "path": path,
                 "headers": headers,
                 "body": shown(body.head),
+                "plain": body.searched,
                 "carries": body.search.found(),
             }
             cut = body.size > len(body.head) or body.search.clipped

