@@ -42,6 +42,7 @@ def _lines(outcome: GateOutcome) -> list[str]:
         shown = ", ".join(one_line(name) for name in outcome.changed[:_LISTED])
         more = f" and {len(outcome.changed) - _LISTED} more" if len(outcome.changed) > _LISTED else ""
         lines.append(f"changed since the report: {shown}{more}")
-    if outcome.rerun:
+    told = outcome.current_digest is not None or outcome.imported
+    if outcome.rerun and told:  # else the evidence may be good, and only the question was incomplete
         lines.append(f"run again: {outcome.rerun}")
     return lines

@@ -10,7 +10,7 @@ from agent_litmus.records.session import SessionRecord
 SIGNAL = "binding"
 _REMEDY = "run again from the current build under a provider with an exec witness: litmus run -c litmus.toml"
 _UNTOLD = "the gate was not told which build is current"
-_TELL = "say which one is: give `litmus gate` the agent's configuration with -c, or its digest with --digest"
+_TELL = "give `litmus gate` the agent's configuration with -c, or its digest with --digest"
 _REMOTE_REMEDY = (
     "let every replica of the endpoint run one build, made no other while the run lasts, and send its receipt with "
     "every response; then run again"
