@@ -18,6 +18,9 @@ OWN_SHARE = 0.5
 its sessions stays well above it, a replay is at 0."""
 MIN_RETURNED = 5
 """Least number of sessions with a returned token, or all of them where fewer were planned."""
+_PAST_THE_GATEWAY = (
+    "let the agent reach its model at OPENAI_BASE_URL; if it has none, leave [agent.model] out of the configuration"
+)
 _REMEDY = (
     "put {{token.x}} where the task makes the agent repeat it, and switch off every response cache between gateway "
     "and model"
@@ -27,10 +30,17 @@ _REMEDY = (
 def freshness(evidence: RunEvidence) -> Finding:
     """Own tokens returned by the far end in enough sessions; or, for agents that never echo, two half proofs.
 
+    A model that is declared and never called is a far end that nobody saw: its agent went past the gateway, or fell
+    back on something that is not what will ship.
+
     An agent that never repeats a token can still be fresh. Then own tokens in requests or effects prove the agent
     side, and responses that vary over seeds rule out one recorded answer per prompt. Either alone is not enough:
     the first passes a cache behind the gateway, the second passes a replay of a whole earlier run.
     """
+    if evidence.calls_model and not any(s.model_calls for s in evidence.sessions):
+        model = evidence.build.model.get("id")
+        seen = f"the agent declares the model {model!a}, but no call to one passed the gateway"
+        return _missing(seen, 0.0, _PAST_THE_GATEWAY)
     views = token_views(evidence)
     returned, bearing = sum(v.returned for v in views), sum(v.bearing for v in views)
     share = returned / bearing if bearing else 0.0
@@ -60,5 +70,5 @@ def _clear(seen: str, share: float) -> Finding:
     )
 
 
-def _missing(seen: str, share: float) -> Finding:
-    return Finding(SIGNAL, FindingState.MISSING, seen, number=share, limit=OWN_SHARE, remedy=_REMEDY)
+def _missing(seen: str, share: float, remedy: str = _REMEDY) -> Finding:
+    return Finding(SIGNAL, FindingState.MISSING, seen, number=share, limit=OWN_SHARE, remedy=remedy)

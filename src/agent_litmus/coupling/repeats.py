@@ -12,13 +12,12 @@ PROVEN_SHARE = 0.5
 def repeats(evidence: RunEvidence) -> Finding:
     """For agents declared deterministic: repeated sessions, each with its own tokens.
 
-    Equal answers prove nothing there, but tokens differ between repeats. Where a model is called they must stand in
-    the gateway's receipts, else in effects or the answer.
+    Equal answers prove nothing there, but tokens differ between repeats. Where a model is declared or called they
+    must stand in the gateway's receipts, else in effects or the answer.
     """
     if not evidence.deterministic:
         return Finding(SIGNAL, FindingState.NOT_APPLICABLE, "sampling is stochastic: replication rests on seeds")
-    has_model = any(s.model_calls for s in evidence.sessions)
-    proven = {v.key for v in token_views(evidence) if (v.in_receipts if has_model else v.agent_side)}
+    proven = {v.key for v in token_views(evidence) if (v.in_receipts if evidence.calls_model else v.agent_side)}
     counts = [sum(key in proven for key in keys) for keys in _repeated(evidence)]
     good = sum(count >= 2 for count in counts)
     seen = f"own tokens in at least two sessions of {good} of {len(counts)} repeated probes"

@@ -50,12 +50,12 @@ class TokenView:
 
 
 def token_views(evidence: RunEvidence) -> tuple[TokenView, ...]:
-    """Every session's view. The far end is the model as soon as *any* session of the run called one.
+    """Every session's view. The far end is the model as soon as one is declared or *any* session called one.
 
-    One rule for the whole run, because a session whose model calls were swallowed would otherwise be judged by its
-    agent's own copying.
+    One rule for the whole run, because a session whose model calls were swallowed, or went past the gateway, would
+    otherwise be judged by its agent's own copying.
     """
-    far_end = _MODEL_END if any(s.model_calls for s in evidence.sessions) else _AGENT_END
+    far_end = _MODEL_END if evidence.calls_model else _AGENT_END
     return tuple(_view(session, far_end) for session in evidence.sessions)
 
 

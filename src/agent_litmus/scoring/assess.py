@@ -89,7 +89,17 @@ def unassessable(record: SessionRecord) -> str:
         return "no answer"
     if is_empty_answer(record.answer):
         return "the answer is empty"
-    return ""
+    return _modelless(record)
+
+
+def _modelless(record: SessionRecord) -> str:
+    """An agent whose model never answered did without it: what it then did is not what it does."""
+    calls = record.model_calls
+    if not calls or any(200 <= call.status < 300 and not call.error for call in calls):
+        return ""
+    last = calls[-1]
+    many = "its only model call" if len(calls) == 1 else f"all of its {len(calls)} model calls"
+    return f"{many} failed: {last.error or f'status {last.status}'}"
 
 
 def _exit_why(record: SessionRecord) -> str:

@@ -307,3 +307,20 @@ def test_less_evidence_or_more_doubt_never_makes_a_proof(
     staler = state(lambda i, marks: marks | {("old", place)} if i == index else marks)
     if before is not FindingState.CLEAR:
         assert (poorer, staler) == (FindingState.MISSING, FindingState.MISSING)
+
+
+@pytest.mark.parametrize(("declared", "state"), [({}, FindingState.CLEAR), ({"id": "m-1"}, FindingState.MISSING)])
+def test_an_agent_that_declares_a_model_and_calls_none_proves_nothing_by_its_own_copying(
+    honest: RunEvidence, declared: dict[str, str], state: FindingState
+) -> None:
+    evidence = without_model(replace(honest, build=replace(honest.build, model=declared)))
+    evidence = seen(evidence, lambda _, s: own(s, "effect", "answer"))
+    finding = freshness(evidence)
+    assert finding.state is state
+    assert bool(finding.discharges) is (state is FindingState.CLEAR)
+
+
+def test_the_past_the_gateway_remedy_names_the_variable(honest: RunEvidence) -> None:
+    finding = freshness(without_model(replace(honest, build=replace(honest.build, model={"id": "m\x1b-1"}))))
+    assert "OPENAI_BASE_URL" in finding.remedy
+    assert "\x1b" not in finding.seen
