@@ -40,6 +40,9 @@ class SinkProtocol(ServiceProtocol):
         self._session = session
         self._held = Held(BodySearch(session.inspect))
         self._hello = Held(BodySearch(session.inspect))
+        self._wire = Held(BodySearch(session.inspect))
+        """The bytes of requests in chunks: what stands between the chunks and after them is in no body."""
+        self._carried: set[str] = set()
         self._tunnel: Tunnel | None = None
         self._dialogue: Dialogue | None = None
         self._names: DnsStream | None = None
@@ -53,6 +56,7 @@ class SinkProtocol(ServiceProtocol):
         super().connection_made(self._line)
         if transport.is_closing():
             return
+        self.app_state["carried"] = self._carried
         address, port = self.server or ("", 0)
         self._names = self._session.dns().stream() if port == DNS_PORT else None
         self._dialogue = dialogue_on(port or 0, address)
@@ -138,6 +142,8 @@ class SinkProtocol(ServiceProtocol):
             self._held.take(data)
         else:
             super().data_received(data)
+            if self._wire.size or any(name == b"transfer-encoding" for name, _ in getattr(self, "headers", ())):
+                self._wire.take(data)
 
     def _take_late(self, data: bytes) -> None:
         """Keep what is said after goodbye."""
@@ -183,6 +189,8 @@ class SinkProtocol(ServiceProtocol):
             self._names.end()
         elif not self._raw:
             self._held.take(self.conn.trailing_data[0])
+        if set(self._wire.search.found()) - self._carried - set(self._held.search.found()):
+            self._session.record_bytes(self.server, self._wire, tls=self._tunnel is not None)
         if self._held.size or self._silent:
             self._session.record_bytes(self.server, self._held, tls=self._tunnel is not None)
 

@@ -151,6 +151,7 @@ class SinkSession:
                 "plain": body.searched,
                 "carries": body.search.found(),
             }
+            scope.get("state", {}).get("carried", set()).update(detail["carries"])
             cut = body.size > len(body.head) or body.search.clipped
             self._log.add(Channel.HTTP, "request", Outcome.EXECUTED, detail, clipped=cut)
         await self._answer(scope, send, host or resolved, path)

