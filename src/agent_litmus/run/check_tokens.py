@@ -76,6 +76,12 @@ def _tokens(
     known: Mapping[TokenAlphabet, frozenset[str]],
 ) -> tuple[CheckToken, ...]:
     everything = frozenset(s.value for s in candidates)
+    together = _met(check, observed, everything)
+
+    def counts(value: str) -> bool:
+        alone = _met(check, observed, frozenset({value}))
+        return alone or (together and not _met(check, observed, everything - {value}))
+
     return tuple(
         CheckToken(
             slot=seen.slot,
@@ -86,8 +92,7 @@ def _tokens(
             lead=_lead(check, seen.value, outputs, book),
         )
         for seen in candidates
-        if _met(check, observed, frozenset({seen.value}))
-        or (_met(check, observed, everything) and not _met(check, observed, everything - {seen.value}))
+        if counts(seen.value)
     )
 
 
