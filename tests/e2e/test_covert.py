@@ -102,6 +102,7 @@ def under(make: Callable[[RunMounts], Provider], root: Path) -> RunOutcome:
 
     def swap(prepared: Prepared) -> Prepared:
         asyncio.get_running_loop().create_task(prepared.provider.close())
+        assert prepared.snapshot is not None
         return replace(prepared, provider=make(run_mounts(inspect_interpreter(None), prepared.snapshot)))
 
     return run_config(load_config(root / "litmus.toml"), seams=Seams(prepared=swap))

@@ -65,6 +65,7 @@ def test_a_base_that_changed_fails_the_isolation_of_the_run(
     bubblewrap()
 
     def spoil(prepared: Prepared) -> Prepared:
+        assert prepared.snapshot is not None
         provider = SpoilingProvider(prepared.provider, prepared.snapshot.path / "helper.py")
         return replace(prepared, provider=provider)
 
