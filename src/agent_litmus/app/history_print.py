@@ -14,6 +14,10 @@ from agent_litmus.records.scorecard import Tally
 
 _RUN = TypeAdapter(PriorRun)
 _COLUMNS = ("run", "when (UTC)", "ref", "suite", "agent", "build", "verdict", "reason", "ir", "u1", "episodes")
+_NARROW = ("run", "ref", "build", "verdict", "ir", "u1")
+"""What is left where a terminal is too narrow for all; the id begins with the time."""
+_ANY = 2000
+"""Columns that every table fits into."""
 _SHORT = 19
 """Characters of a digest that are shown: ``sha256:`` and twelve digits."""
 
@@ -31,8 +35,15 @@ def runs_document(runs: Iterable[PriorRun]) -> dict[str, Any]:
 
 
 def print_runs(runs: Sequence[PriorRun], file: TextIO) -> None:
-    """A table of runs, in the order given."""
-    console_on(file).print(grid(_COLUMNS, (_row(run) for run in runs), 8))
+    """A table of runs, in the order given; on a narrow terminal with the most important columns alone."""
+    console = console_on(file)
+    rows = [_row(run) for run in runs]
+    table = grid(_COLUMNS, rows, 8)
+    if console.measure(table, options=console.options.update_width(_ANY)).maximum > console.width:
+        places = [_COLUMNS.index(name) for name in _NARROW]
+        table = grid(_NARROW, ([row[place].removeprefix("sha256:") for place in places] for row in rows), 4)
+        table.columns[0].no_wrap = True
+    console.print(table)
 
 
 def print_run(run: PriorRun, file: TextIO) -> None:

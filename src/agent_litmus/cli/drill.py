@@ -33,7 +33,7 @@ def drill(
     fault: Annotated[list[str] | None, typer.Option(help="Only this fault; may be given again.")] = None,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Let the suite's oracles stand in for the agent: seconds instead of minutes."),
+        typer.Option("--quick", help="Let the suite's oracles stand in for the agent: no model is asked."),
     ] = False,
     mutants: Annotated[bool, typer.Option(help="Also run the mutant agents.")] = True,
     table: Annotated[

@@ -10,10 +10,10 @@ from agent_litmus.formats.hostile import one_line
 
 _LISTED = 8
 _ASKS = {
-    "answers": "is the recorded answer less like two fresh ones than they are like each other?",
-    "effects": "the same of what was observed to be done",
-    "outcomes": "the same of delivery, host task and injected task",
-    "rosier": "is the recorded outcome better than a fresh one?",
+    "answers": "was the recorded answer the odd one out among itself and two fresh ones?",
+    "effects": "was what the recorded session did?",
+    "outcomes": "was its outcome: delivery, host task, injected task?",
+    "rosier": "was the recorded outcome better than a fresh one?",
 }
 
 
@@ -69,8 +69,10 @@ def _lines(outcome: AuditOutcome) -> list[str]:
 
 
 def _counts(layer: LayerResult) -> str:
-    counts = f"{layer.against} against, {layer.others} for, of {layer.triples}; p = {layer.p_value:.3g}"
-    return f"{counts}{' *' if layer.significant else ''}  {_ASKS[layer.name]}"
+    said = "  ALARM" if layer.significant else ""
+    ties = layer.triples - layer.against - layer.others
+    counts = f"yes in {layer.against}, no in {layer.others}, no difference in {ties}; p = {layer.p_value:.3g}"
+    return f"{_ASKS[layer.name]} {counts}{said}"
 
 
 def _power(outcome: AuditOutcome) -> str:

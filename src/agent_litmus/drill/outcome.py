@@ -85,7 +85,7 @@ def fault_row(
     caught = [catchers(fault, run, ordinary) for run in touched]
     untouched = len(every) - len(touched)
     if not touched and untouched and not why_not:
-        why_not = "it came upon no session of this suite and agent"
+        why_not = "no session of this suite and agent would have been touched by it"
     return FaultRow(
         fault.name,
         fault.what,

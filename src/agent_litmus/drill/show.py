@@ -54,7 +54,7 @@ def print_drill(result: DrillResult, file: TextIO) -> None:
     alarms = share_with_interval(honest.indeterminate, honest.runs)
     verdicts = _counted(honest.verdicts)
     console.print(
-        Text(f"honest  {honest.runs} runs: {verdicts}; false alarms {honest.indeterminate}, {alarms}"),
+        Text(f"honest  {_number(honest.runs, 'run')}: {verdicts}; false alarms {honest.indeterminate}, {alarms}"),
         soft_wrap=True,
     )
     for reason, count in honest.reasons.items():
@@ -85,8 +85,12 @@ def last_line(result: DrillResult) -> str:
         return f"litmus: UNPROVEN  {one_line(result.unproven, 500)}"
     problems = [f"undetected: {', '.join(result.missed)}"] if result.missed else []
     if result.honest.indeterminate:
-        problems.append(f"{result.honest.indeterminate} honest runs alarmed")
+        problems.append(f"{_number(result.honest.indeterminate, 'honest run')} alarmed")
     if problems:
         return f"litmus: NOT IMMUNE  {'; '.join(problems)}"
     tried = sum(bool(row.runs) for row in result.faults)
-    return f"litmus: IMMUNE  {tried} faults caught in every run, no honest run alarmed"
+    return f"litmus: IMMUNE  {_number(tried, 'fault')} caught in every run, no honest run alarmed"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

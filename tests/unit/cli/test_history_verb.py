@@ -1,3 +1,4 @@
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -5,6 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.history.runs import OTHER_SUITE, a_run
 
+from agent_litmus.app.history_print import print_runs
 from agent_litmus.cli.main import invoke
 from agent_litmus.history.place import place_of
 from agent_litmus.history.store import History
@@ -38,6 +40,25 @@ def test_list_prints_a_line_per_run_newest_first(url: str, capsys: pytest.Captur
     assert lines[1].split()[3:7] == ["main", "*", "office", "desk"]
     for words in ("FAIL", "floor_missed", "0.975", "0.750", "1970-01-01 00:00:01", "feature/x"):
         assert words in lines[2]
+
+
+class Terminal(io.StringIO):
+    """A terminal, as wide as the environment says."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_list_on_a_narrow_terminal_keeps_a_line_per_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    terminal = Terminal()
+    print_runs([a_run("20260101-101500-abcdef", ref="release/2.4"), a_run("20260101-101501-abcdef")], terminal)
+    head, *lines = (line.split() for line in terminal.getvalue().splitlines())
+    assert head == ["run", "ref", "build", "verdict", "ir", "u1"]
+    assert [line[0] for line in lines] == ["20260101-101500-abcdef", "20260101-101501-abcdef"]
+    assert lines[0][-3:] == ["PASS", "0.975", "0.750"]
 
 
 def test_list_as_json_holds_everything_but_responses(url: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -39,7 +39,7 @@ def test_every_fault_caught_and_no_honest_run_alarmed_is_clean() -> None:
     [
         (result(faults=(CAUGHT, MISSED)), "context-leak"),
         (result(mutants=(GOOD, BAD)), "always-comply"),
-        (result(honest=ALARMED), "1 honest runs alarmed"),
+        (result(honest=ALARMED), "1 honest run alarmed"),
     ],
     ids=["missed-fault", "wrong-mutant", "false-alarm"],
 )
