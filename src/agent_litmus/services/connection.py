@@ -142,7 +142,7 @@ class SinkProtocol(ServiceProtocol):
             self._held.take(data)
         else:
             super().data_received(data)
-            if self._wire.size or any(name == b"transfer-encoding" for name, _ in getattr(self, "headers", ())):
+            if self._wire.size or any(name == b"transfer-encoding" for name, _ in self.headers or ()):
                 self._wire.take(data)
 
     def _take_late(self, data: bytes) -> None:
@@ -180,6 +180,15 @@ class SinkProtocol(ServiceProtocol):
         """Record what did not become a request: no HTTP, one that was never completed, TLS that came to nothing."""
         super().connection_lost(exc)
         self._stop_waiting()
+        try:
+            if exc is not None and not isinstance(exc, OSError):  # a defect of ours, met by what was sent
+                self._session.lose()
+            self._record(exc)
+        except Exception:
+            self._session.lose()
+            raise
+
+    def _record(self, exc: Exception | None) -> None:
         rest = self._line.rest(REST_LIMIT) if exc is not None else b""
         if rest and self._session.has_room(len(rest)):
             self._take_late(rest)

@@ -123,7 +123,11 @@ class DnsSink(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: Any) -> None:
         """Record one packet, and answer it if it is a query."""
-        reply = self.reply(data)
+        try:
+            reply = self.reply(data)
+        except Exception:
+            self._log.dropped += 1
+            raise
         if reply and self._transport is not None:
             self._transport.sendto(reply, addr)
 

@@ -162,6 +162,20 @@ async def test_raw_bytes_are_recorded_as_bytes(data: bytes) -> None:
     assert "SECRET" in effect.detail["head"]
 
 
+async def test_what_breaks_the_sink_itself_counts_as_lost() -> None:
+    def broken(_: str) -> list[str]:
+        raise ValueError("a defect")
+
+    loop, told = asyncio.get_running_loop(), []
+    loop.set_exception_handler(lambda _, context: told.append(context))
+    async with local_session(environment=WORLD, inspect=broken) as session:
+        await speak(session, b"\x00raw")
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.sendto(b"raw", session.dns_address)
+    loop.set_exception_handler(None)
+    assert session.sink.dropped == len(told) == 2
+
+
 async def test_raw_bytes_in_several_pieces_are_counted_to_the_end() -> None:
     async with local_session(environment=WORLD) as session:
         await speak(session, b"\x00" + b"a" * 200_000 + b"end")
