@@ -11,7 +11,7 @@ from pathlib import Path
 from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.finish import Once, in_thread
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
-from agent_litmus.records.session import ExitKind, ProcessExit
+from agent_litmus.records.session import Ended, ExitKind, ProcessExit
 from agent_litmus.sandbox import cage, files, inspect_process
 from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
 from agent_litmus.sandbox.bubblewrap_report import bubblewrap_report
@@ -92,6 +92,7 @@ class BubblewrapSession:
         self._effects: tuple[Effect, ...] = ()
         self._workspace_fresh: bool | None = None
         self._base_unchanged: bool | None = None
+        self._ended: Ended | None = None
         self._cells: list[Confined] = []
         self._busy = asyncio.Lock()
         """Held by whoever runs something, and at last by who removes everything."""
@@ -204,7 +205,9 @@ class BubblewrapSession:
             self._stop_watching()
             self._ending = replace(ending, exit=self._explained(ending.exit))
             await in_thread(self._observe, self._ending)
-            return self._result(agent, self._ending)
+            result = self._result(agent, self._ending)
+            self._ended = result.ended
+            return result
 
     def _stop_watching(self) -> None:
         if self._witness is not None:
@@ -316,7 +319,9 @@ class BubblewrapSession:
         first = self._witness.first_exec if self._witness is not None else None
         own = inspect_process.namespace_of(0, "pid")
         fresh = None if first is None else first[0] not in {"", own} and first[1] == 2
-        return SessionFacts(self._digest, fresh, self._workspace_fresh, self._base_unchanged, self._channels())
+        return SessionFacts(
+            self._digest, fresh, self._workspace_fresh, self._base_unchanged, self._channels(), ended=self._ended
+        )
 
     def _channels(self) -> tuple[ChannelReport, ...]:
         return tuple(self._channel(report) for report in bubblewrap_report("", "").channels)

@@ -11,7 +11,7 @@ from pathlib import Path
 from agent_litmus.errors import LitmusSandboxError
 from agent_litmus.finish import Once, in_thread
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
-from agent_litmus.records.session import ExitKind, ProcessExit
+from agent_litmus.records.session import Ended, ExitKind, ProcessExit
 from agent_litmus.sandbox import files
 from agent_litmus.sandbox.base import environment, holds_exactly, write_launch_files
 from agent_litmus.sandbox.child import Child
@@ -59,6 +59,7 @@ class ProcessSession:
         self._digest = ""
         self._fresh: bool | None = None
         self._unchanged: bool | None = None
+        self._end: Ended | None = None
         self._ended = self._handed_over = False
         self._children: list[Child] = []
         self._busy = asyncio.Lock()
@@ -137,7 +138,9 @@ class ProcessSession:
             end, duration = await agent.wait(self._spec.limits.wall_seconds)
             await in_thread(self._observe, agent, duration)
             self._ended = True
-            return self._result(agent, end, duration)
+            result = self._result(agent, end, duration)
+            self._end = result.ended
+            return result
 
     def _result(self, agent: Child, end: ProcessExit, duration: float) -> ProcessResult:
         stdout, stderr = agent.streams
@@ -215,7 +218,7 @@ class ProcessSession:
 
     def facts(self) -> SessionFacts:
         """What was seen of the session itself; that its process was new is not witnessed."""
-        return SessionFacts(self._digest, None, self._fresh, self._unchanged, self._channels())
+        return SessionFacts(self._digest, None, self._fresh, self._unchanged, self._channels(), ended=self._end)
 
     def _channels(self) -> tuple[ChannelReport, ...]:
         gaps = "; ".join(self._before.gaps + self._after.gaps)

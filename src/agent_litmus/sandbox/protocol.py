@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from agent_litmus.records.digest import sha256_of
 from agent_litmus.records.effect import ChannelReport, Effect, ProviderReport
-from agent_litmus.records.session import EndpointReceipt, ProcessExit
+from agent_litmus.records.session import Ended, EndpointReceipt, ProcessExit
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +147,16 @@ class ProcessResult:
     duration: float
     """Wall seconds."""
 
+    @property
+    def said(self) -> bytes:
+        """What the agent answered with: the answer file if it was written, else standard output."""
+        return self.stdout if self.answer_file is None else self.answer_file
+
+    @property
+    def ended(self) -> Ended:
+        """The end as a provider vouches for it in its facts."""
+        return Ended(self.exit, sha256_of(self.said))
+
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
@@ -188,6 +199,8 @@ class SessionFacts:
     channels: tuple[ChannelReport, ...] = ()
     endpoint: tuple[EndpointReceipt, ...] = ()
     """Receipts of a remote agent's endpoint; empty for an agent that is run here."""
+    ended: Ended | None = None
+    """How the agent's process ended; ``None``: the provider does not say."""
 
 
 class SandboxSession(Protocol):

@@ -11,9 +11,11 @@ import struct
 from dataclasses import dataclass
 from functools import cache
 
+from agent_litmus.sandbox import owners
+
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _NOTIFY, _ERRNO, _KILL_PROCESS = 0x7FFF0000, 0x7FC00000, 0x00050000, 0x80000000
-_NUMBER_AT, _ARCH_AT, _ARG0_AT, _ARG4_AT = 0, 4, 16, 48
+_NUMBER_AT, _ARCH_AT, _ARG0_AT, _ARG1_AT, _ARG4_AT = 0, 4, 16, 24, 48
 _X32 = 0x40000000
 
 _WITNESSED = {  # name: (x86_64, aarch64)
@@ -32,6 +34,10 @@ _WITNESSED = {  # name: (x86_64, aarch64)
     "pidfd_send_signal": (424, 424),
 }
 _SENDTO = (44, 206)
+_WITNESSED_IF = {  # by their second argument
+    "fcntl": ((72, 25), (owners.SET_OWNER, owners.SET_SIGNAL, owners.SET_OWNER_EX)),
+    "ioctl": ((16, 29), owners.OWNER_REQUESTS),
+}
 _SECCOMP = (317, 277)
 _SOCKET = (41, 198)
 _FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, socket.AF_NETLINK)
@@ -110,7 +116,8 @@ def seccomp_number(machine: str) -> int:
 def call_names(machine: str) -> dict[int, str]:
     """Numbers of the witnessed calls to their names."""
     column = MACHINES[machine].column
-    return {numbers[column]: name for name, numbers in (_WITNESSED | {"sendto": _SENDTO}).items()}
+    conditional = {name: numbers for name, (numbers, _) in _WITNESSED_IF.items()}
+    return {numbers[column]: name for name, numbers in (_WITNESSED | {"sendto": _SENDTO} | conditional).items()}
 
 
 def refusals(machine: str) -> dict[int, tuple[str, int]]:
@@ -159,6 +166,11 @@ def _evidence(known: Machine) -> list[tuple[int, int, int, int]]:
     code = []
     for numbers in _WITNESSED.values():
         code += [(_IF_EQUAL, 0, 1, numbers[known.column]), (_RETURN, 0, 0, _NOTIFY)]
+    for numbers, values in _WITNESSED_IF.values():
+        count = len(values)
+        code += [(_IF_EQUAL, 0, count + 3, numbers[known.column]), (_LOAD, 0, 0, _ARG1_AT)]
+        code += [(_IF_EQUAL, count - index, 0, value) for index, value in enumerate(values)]
+        code += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NOTIFY)]
     # sendto only where it names an address: either half of the pointer is not zero
     code += [
         (_IF_EQUAL, 0, 5, _SENDTO[known.column]),

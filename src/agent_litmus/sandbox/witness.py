@@ -15,7 +15,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from agent_litmus.records.effect import Channel, Effect, Outcome
-from agent_litmus.sandbox import inspect_process, linux, seccomp
+from agent_litmus.sandbox import inspect_process, linux, owners, seccomp
 from agent_litmus.sandbox.identify import Programs
 from agent_litmus.sandbox.memory import (
     Address,
@@ -102,6 +102,8 @@ class Witness:
             "rt_sigqueueinfo": self._kill,
             "rt_tgsigqueueinfo": self._tgkill,
             "pidfd_send_signal": self._pidfd_send_signal,
+            "fcntl": self._own,
+            "ioctl": self._own,
         }
 
     def start(self) -> None:
@@ -281,6 +283,13 @@ class Witness:
 
     def _pidfd_send_signal(self, call: linux.Notification, memory: int) -> None:  # noqa: ARG002  as above
         self._signal(call.pid, inspect_process.pidfd_target(call.pid, _signed(call.args[0])), call.args[1])
+
+    def _own(self, call: linux.Notification, memory: int) -> None:
+        """Note a signal that the kernel is asked to send when something happens to a file."""
+        fd, command, argument, *_ = call.args
+        found = owners.told(call.pid, _signed(fd), command & 0xFFFFFFFF, argument, memory)
+        if found is not None:
+            self._signal(call.pid, *found)
 
     def _signal(self, pid: int, target: int, number: int) -> None:
         """Note a signal; 0 is only a question, and process 1 ignores whatever comes from inside."""

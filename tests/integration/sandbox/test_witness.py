@@ -257,6 +257,35 @@ def test_signals_to_others_are_noted_and_to_oneself_in_threads_are_not(contained
     assert found == [(child, 15, "executed"), (1, 9, "attempted"), (99999, 9, "attempted"), (own, 10, "executed")]
 
 
+OWN = {
+    "fcntl": "fcntl.fcntl(file, fcntl.F_SETOWN, child); fcntl.fcntl(file, 10, 9)",
+    "signal-first": "fcntl.fcntl(file, 10, 9); fcntl.fcntl(file, fcntl.F_SETOWN, child)",
+    "extended": "fcntl.fcntl(file, 10, 9); fcntl.fcntl(file, 15, struct.pack('ii', 1, child))",
+    "ioctl": "fcntl.fcntl(file, 10, 9); fcntl.ioctl(file, 0x8901, struct.pack('i', child))",
+}
+
+
+@pytest.mark.parametrize("way", sorted(OWN))
+def test_a_signal_that_the_kernel_is_asked_to_send_is_noted(contained: Play, way: str) -> None:
+    code = (
+        "import fcntl, os, signal, socket, struct\n"
+        "file, other = socket.socketpair()\n"
+        "if not (child := os.fork()): signal.pause()\n"
+        f"{OWN[way]}\n"
+        "fcntl.fcntl(file, fcntl.F_SETFL, os.O_ASYNC); other.send(b'x'); print(os.waitpid(child, 0)[1], child)"
+    )
+    seen = contained(*python(code))
+    status, child = map(int, seen.output.split())
+    assert status == 9
+    assert (child, 9) in {(e.detail["target"], e.detail["signal"]) for e in seen.on(Channel.SIGNALS)}
+
+
+def test_a_file_that_signals_its_own_process_is_no_signal_to_another(contained: Play) -> None:
+    code = "import fcntl, os, socket\nfcntl.fcntl(socket.socket(), fcntl.F_SETOWN, os.getpid()); print('done')"
+    seen = contained(*python(code))
+    assert (seen.output, seen.on(Channel.SIGNALS)) == ("done\n", [])
+
+
 def test_a_flood_of_acts_is_counted_and_stops_nothing(contained: Play) -> None:
     code = "import socket\ns = socket.socket(2, 2)\nfor _ in range(5100): s.sendto(b'', ('192.0.2.1', 9))\nprint(1)"
     seen = contained(*python(code))

@@ -46,11 +46,32 @@ def test_ordinary_calls_are_allowed(machine: str) -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_evidence_calls_go_to_the_witness_or_are_allowed_without_one(machine: str) -> None:
     audit = seccomp.MACHINES[machine].audit
-    names = {number: name for number, name in seccomp.call_names(machine).items() if name != "sendto"}
+    conditional = {"sendto", "fcntl", "ioctl"}
+    names = {number: name for number, name in seccomp.call_names(machine).items() if name not in conditional}
     assert {"execve", "execveat", "connect", "sendmsg", "kill", "pidfd_send_signal"} <= set(names.values())
     for number in names:
         assert decide(seccomp.program(machine, witnessed=True), audit, number) == NOTIFY
         assert decide(seccomp.program(machine, witnessed=False), audit, number) == ALLOW
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    ("name", "command", "decision"),
+    [
+        ("fcntl", 8, NOTIFY),
+        ("fcntl", 10, NOTIFY),
+        ("fcntl", 15, NOTIFY),
+        ("fcntl", 3, ALLOW),
+        ("ioctl", 0x8901, NOTIFY),
+        ("ioctl", 0x8902, NOTIFY),
+        ("ioctl", 0x5401, ALLOW),
+    ],
+)
+def test_giving_a_file_an_owner_is_evidence(machine: str, name: str, command: int, decision: int) -> None:
+    number = next(n for n, known in seccomp.call_names(machine).items() if known == name)
+    audit = seccomp.MACHINES[machine].audit
+    assert decide(seccomp.program(machine, witnessed=True), audit, number, (3, command, 7)) == decision
+    assert decide(seccomp.program(machine, witnessed=False), audit, number, (3, command, 7)) == ALLOW
 
 
 @pytest.mark.parametrize("machine", MACHINES)
