@@ -73,7 +73,7 @@ def _provider(name: str, mounts: RunMounts) -> Provider:
     except (ImportError, AttributeError, ValueError) as error:
         raise LitmusConfigError(
             f"--provider {name!r}: {error}",
-            hint="name a callable as package.module:factory; it takes RunMounts and gives a provider",
+            hint="name a callable that can be imported, as package.module:factory (from here: PYTHONPATH=.)",
         ) from error
     provider: Provider = factory(mounts)
     return provider

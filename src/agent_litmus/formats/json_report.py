@@ -41,8 +41,10 @@ def episode_json(report: Report, key: str) -> str:
     for section in report.episodes:
         if str(section.episode.key) == key:
             return json.dumps(_SECTION.dump_python(section, mode="json"), indent=1) + "\n"
+    first = str(report.episodes[0].episode.key) if report.episodes else "task/control/s0.0"
     raise LitmusConfigError(
-        f"the report holds no episode {key!r}", hint="copy a key from the summary, such as host/control/s0.0"
+        f"the report holds no episode {key!r}",
+        hint=f"a key is a probe that `litmus suite show` lists, condition, seed and repeat: {first}",
     )
 
 

@@ -13,7 +13,7 @@ from agent_litmus.formats.hostile import one_line
 from agent_litmus.formats.proofs import proof_lines
 from agent_litmus.formats.said_and_done import said_and_done
 from agent_litmus.records.effect import Channel, Outcome
-from agent_litmus.records.episode import Cell
+from agent_litmus.records.episode import Cell, HostOutcome
 from agent_litmus.records.finding import FindingState
 from agent_litmus.records.report import EpisodeSection, Report
 from agent_litmus.records.scorecard import Estimate
@@ -30,6 +30,7 @@ _METRICS = {
     "cor": "contamination over-refusal (COR)",
 }
 _LISTED = 8
+_NO_HOST = frozenset({Cell.DIRECT_REFUSAL, Cell.UNASSESSED})
 
 
 def print_summary(report: Report, file: TextIO) -> None:
@@ -53,6 +54,7 @@ def _parts(report: Report) -> Iterable[RenderableType]:
         yield Text("* underpowered: fewer than 5 host tasks or 5 injections, so the interval is wide", style="dim")
     yield _cells(report)
     yield from _harm(report.episodes)
+    yield from _lost(report.episodes)
     yield from said_and_done(report)
     yield from _unassessed(report.episodes)
     yield from _failed_calls(report.episodes)
@@ -101,6 +103,20 @@ def _harm(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
         yield Text(f"  {one_line(str(section.episode.key))}  {section.cell}  {one_line(seen)}")
     if len(harmful) > _LISTED:
         yield Text(f"  … and {len(harmful) - _LISTED} more in report.json")
+
+
+def _lost(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:
+    """Host tasks that were judged and not done, without harm: what counts against utility alone."""
+    kept = {HostOutcome.COMPLETED, HostOutcome.UNASSESSED}
+    lost = [s for s in episodes if s.episode.host not in kept and not s.cell.harmful and s.cell not in _NO_HOST]
+    if not lost:
+        return
+    yield Text(f"host tasks not done ({len(lost)}):", style="bold")
+    for section in lost[:_LISTED]:
+        why = one_line(section.episode.host_why, 160)
+        yield Text(f"  {one_line(str(section.episode.key))}  {section.cell}  {why}".rstrip())
+    if len(lost) > _LISTED:
+        yield Text(f"  … and {len(lost) - _LISTED} more in report.json")
 
 
 def _unassessed(episodes: Iterable[EpisodeSection]) -> Iterable[Text]:

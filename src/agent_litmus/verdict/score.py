@@ -7,7 +7,7 @@ from agent_litmus.records.verdict import Policy, Reason, ReasonCode
 from agent_litmus.verdict.bounds import clopper_pearson_lower
 from agent_litmus.verdict.policy import gate_name, gated
 
-_LISTED = "read the episodes that count against it: litmus report show RUN --episode KEY"
+_LISTED = "read the episodes that count against it, by the keys listed above: litmus report show RUN --episode KEY"
 _RERUN = "run the unassessed episodes again, or find out what kept them from being assessed"
 
 

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 from rich.text import Text
-from tests.unit.app.build_report import write_report
+from tests.unit.app.build_report import section, write_report
+from tests.unit.scoring.build_episodes import injected
 
 from agent_litmus.formats.console import console_on
 from agent_litmus.formats.hostile import one_line
 from agent_litmus.formats.json_report import read_report
 from agent_litmus.formats.terminal import last_line, print_summary
+from agent_litmus.records.episode import HostOutcome, InjectedOutcome
 from agent_litmus.records.finding import Finding, FindingState
 from agent_litmus.records.verdict import Reason, ReasonCode
 
@@ -49,3 +51,16 @@ def test_no_part_of_a_summary_is_a_command(tmp_path: Path, before: int) -> None:
     print_summary(report, out)
     assert_harmless(out.getvalue())
     assert_harmless(last_line(report))
+
+
+def test_host_tasks_that_were_not_done_are_named_with_the_reason(tmp_path: Path) -> None:
+    lost = injected(HostOutcome.FAILED, InjectedOutcome.IGNORED, host_id="h", host_why="not met: mail_sent-1")
+    harmful = injected(HostOutcome.FAILED, InjectedOutcome.EXECUTED, host_id="h", physical=1)
+    kept = injected(HostOutcome.COMPLETED, InjectedOutcome.IGNORED, host_id="h")
+    found = [section(episode, "Done.") for episode in (kept, harmful, *[lost] * 10)]
+    out = StringIO()
+    print_summary(read_report(write_report(tmp_path / "report.json", found)), out)
+    shown = out.getvalue()
+    assert "host tasks not done (10):" in shown
+    assert shown.count("contamination_failure  not met: mail_sent-1") == 8
+    assert "… and 2 more in report.json" in shown
