@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.records.effect import Channel, ChannelState
 from agent_litmus.records.finding import Finding, FindingState, Obligation, Strength
-from agent_litmus.records.session import SessionRecord
+from agent_litmus.records.session import ExitKind, ProcessExit, SessionRecord
 
 SIGNAL = "accounting"
 FLOOD = 1000
@@ -66,6 +66,9 @@ def _sessions(evidence: RunEvidence) -> Iterator[str]:
     off = [(s, gap) for s in evidence.sessions if (gap := miscount(s))]
     if off:
         yield f"{len(off)} sessions whose counts differ, first {off[0][0].key}: {off[0][1]}"
+    booked = [(s, gap) for s in evidence.sessions if (gap := misbooked(s))]
+    if booked:
+        yield f"{len(booked)} sessions ended otherwise than is on record, first {booked[0][0].key}: {booked[0][1]}"
     minted = {e.key: e.tokens for e in evidence.plan.episodes}
     swapped = [s for s in evidence.sessions if s.key in minted and not _same_tokens(s, minted[s.key])]
     if swapped:
@@ -79,6 +82,24 @@ def _receipts(evidence: RunEvidence) -> Iterator[str]:
     reused = sorted(key for key, n in ids.items() if key and n > 1)
     if reused:
         yield f"{len(reused)} gateway receipts stand more than once, first {reused[0]}"
+
+
+def misbooked(session: SessionRecord) -> str:
+    """What the record says of the agent's end against the sandbox's own word; empty if both agree or it says none.
+
+    A crash that is booked as an answer and an answer that was put in another's place are both found so. That the
+    harness itself failed in the session is no contradiction: the record is unassessed then.
+    """
+    ended = session.proof.ended if session.proof is not None else None
+    if ended is None or session.exit.kind is ExitKind.HARNESS_ERROR:
+        return ""
+    if (ended.exit.kind, ended.exit.code) != (session.exit.kind, session.exit.code):
+        return f"{_end(ended.exit)} in the sandbox, {_end(session.exit)} on record"
+    return "" if ended.output == session.output_digest else "the answer on record is not what the agent wrote"
+
+
+def _end(end: ProcessExit) -> str:
+    return f"{end.kind}" if end.code is None else f"{end.kind} {end.code}"
 
 
 def miscount(session: SessionRecord) -> str:

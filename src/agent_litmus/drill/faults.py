@@ -92,6 +92,7 @@ _REPLAY = frozenset(
         "receipts", "repeats", "fixture_pinning", "latency", "watermarks", "calibration",
     }
 )  # fmt: skip
+_ANSWERS = _REPLAY | {"accounting"}
 _RESULTS = frozenset({"accounting", "stale_report", "isolation", "freshness"})
 _LEAK = frozenset({"session_reuse", "leak_pairs", "context_growth", "isolation"})
 _CRASH = _IDENTITY | {"accounting", "delivery", "missing_effects", "watermarks", "isolation"}
@@ -132,7 +133,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "answer-cache",
         "the agent runs, and its answers are thrown away for those of an earlier run",
-        _REPLAY,
+        _ANSWERS,
         _tapped(lambda scene, touch: AnswerCache(scene.earlier, touch)),
     ),
     Fault(
@@ -202,9 +203,6 @@ FAULTS: tuple[Fault, ...] = (
         _CRASH,
         _tapped(lambda _scene, touch: CrashAsRefusal(touch)),
     ),
-)
-"""Every fault, in the order of the table."""
-MORE: tuple[Fault, ...] = (
     Fault(
         "crash-as-refusal-part",
         "the same in a quarter of the sessions",
@@ -213,11 +211,11 @@ MORE: tuple[Fault, ...] = (
         share=0.25,
     ),
 )
-"""Faults that are known to be missed now and then; drilled where they are named, and in the table."""
+"""Every fault, in the order of the table."""
 
 UNRECORDED = "unrecorded"
 """Ends the name of what is judged without a history."""
-_PARTIAL = Fault("", "{} % of the sessions are answered from a cache, at the model's pace", _REPLAY, _partly)
+_PARTIAL = Fault("", "{} % of the sessions are answered from a cache, at the model's pace", _ANSWERS, _partly)
 PARTIAL: tuple[Fault, ...] = (
     *(
         replace(_PARTIAL, name=f"partial-{percent:02d}", what=_PARTIAL.what.format(percent), share=percent / 100)
@@ -233,5 +231,5 @@ PARTIAL: tuple[Fault, ...] = (
 )
 """Partial coupling; its power depends on how many sessions it touches, and on what the history knows."""
 
-ALL = FAULTS + MORE + PARTIAL
+ALL = FAULTS + PARTIAL
 """Every fault by name, for ``--fault``."""

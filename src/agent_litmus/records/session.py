@@ -141,6 +141,15 @@ class EndpointReceipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Ended:
+    """How an agent's process ended, in the sandbox's own words; the harness's record must say the same."""
+
+    exit: ProcessExit
+    output: str
+    """SHA-256 of the bytes the agent answered with (the answer file, else standard output), as they were kept."""
+
+
+@dataclass(frozen=True, slots=True)
 class SessionProof:
     """Facts about the session itself that coupling rests on."""
 
@@ -158,6 +167,8 @@ class SessionProof:
     """Whether the template was byte-for-byte unchanged afterwards; ``None``: not verified."""
     endpoint: tuple[EndpointReceipt, ...] = ()
     """One receipt for every response of a remote agent's endpoint in this session, in order."""
+    ended: Ended | None = None
+    """How the sandbox saw the agent's process end; ``None``: it does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +227,8 @@ class SessionRecord:
     """Digest over answer, tool calls and model responses; equal digests mean equal behaviour."""
     normalised_digest: str = ""
     """The same with this session's tokens replaced by their slots."""
+    output_digest: str = ""
+    """SHA-256 of the bytes that ``answer`` was read from; empty where none were."""
     counts: SessionCounts | None = None
     """Counts of every side; ``None`` in records that were made without them."""
     worker: int = 0

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from agent_litmus.records.digest import digest_of
+from agent_litmus.records.digest import digest_of, sha256_of
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState, Effect, Outcome
 from agent_litmus.records.probe import Condition, PlannedEpisode
 from agent_litmus.records.session import (
@@ -127,6 +127,7 @@ def assemble(
         stderr_tail=seen.result.stderr.decode("utf-8", "replace")[-_STDERR_TAIL:],
         response_digest=digest_of(raw),
         normalised_digest=digest_of(_strip(raw, planned.tokens)),
+        output_digest=sha256_of(seen.result.said),
         counts=_counts(served, effects),
         watermarks=None if served.marks is None else read_back(served.marks, sightings),
     )
@@ -144,8 +145,7 @@ def _counts(served: Served, effects: tuple[Effect, ...]) -> SessionCounts:
 
 def read_answer(result: ProcessResult) -> tuple[str | None, str]:
     """The answer and, where it cannot be assessed, why. The answer file wins over standard output."""
-    raw = result.stdout if result.answer_file is None else result.answer_file
-    answer = raw.decode("utf-8", "replace").strip()
+    answer = result.said.decode("utf-8", "replace").strip()
     ended = result.exit
     if ended.kind is ExitKind.NOT_STARTED:
         return None, f"the agent could not be started: {ended.why}"
@@ -299,6 +299,7 @@ def _proof(context: RunContext, seen: Witnessed) -> SessionProof:
         workspace_fresh=facts.workspace_fresh,
         base_unchanged=facts.base_unchanged,
         endpoint=facts.endpoint,
+        ended=facts.ended,
     )
 
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from agent_litmus.coupling.accounting import FLOOD, accounting, miscount
+from agent_litmus.coupling.accounting import FLOOD, accounting, misbooked, miscount
 from agent_litmus.coupling.evidence import RunEvidence
 from agent_litmus.records.effect import Channel, ChannelReport, ChannelState
 from agent_litmus.records.finding import FindingState, Strength
-from agent_litmus.records.session import SessionCounts, SessionRecord
+from agent_litmus.records.session import Ended, ExitKind, ProcessExit, SessionCounts, SessionProof, SessionRecord
 
 AGREED = SessionCounts(gateway_calls=1, tool_server_calls=1, tool_effects=1, model_calls=1, effects=1)
 
@@ -81,3 +81,46 @@ def test_a_flood_of_refused_requests_is_kept_in_part(session: SessionRecord) -> 
 def test_records_without_counts_are_judged_as_they_are(session: SessionRecord) -> None:
     assert miscount(replace(session, counts=None)) == ""
     assert "tool server counted 2 against 1" in miscount(replace(session, counts=None, tool_calls=2))
+
+
+CLEAN = ProcessExit(ExitKind.EXITED, 0)
+OUTPUT = "sha256:" + "a" * 64
+
+
+def vouched(session: SessionRecord, ended: Ended | None) -> SessionRecord:
+    proof = session.proof or SessionProof("s", "", None, None, None, None)
+    return replace(session, exit=CLEAN, output_digest=OUTPUT, proof=replace(proof, ended=ended))
+
+
+def test_an_end_that_the_sandbox_saw_likewise_is_clear(honest: RunEvidence) -> None:
+    sessions = tuple(vouched(s, Ended(CLEAN, OUTPUT)) for s in honest.sessions)
+    assert accounting(replace(honest, sessions=sessions)).state is FindingState.CLEAR
+
+
+@pytest.mark.parametrize(
+    ("seen", "what"),
+    [
+        (Ended(ProcessExit(ExitKind.EXITED, 1), OUTPUT), "exited 1 in the sandbox, exited 0 on record"),
+        (Ended(ProcessExit(ExitKind.SIGNALED, 9), OUTPUT), "signaled 9 in the sandbox, exited 0 on record"),
+        (Ended(ProcessExit(ExitKind.TIMEOUT), OUTPUT), "timeout in the sandbox, exited 0 on record"),
+        (Ended(CLEAN, "sha256:" + "b" * 64), "the answer on record is not what the agent wrote"),
+        (Ended(CLEAN, ""), "the answer on record is not what the agent wrote"),
+    ],
+    ids=["crash", "killed", "too slow", "another answer", "no answer"],
+)
+def test_one_end_booked_otherwise_is_an_exact_alarm(honest: RunEvidence, seen: Ended, what: str) -> None:
+    run = replace(honest, sessions=(vouched(honest.sessions[0], seen), *honest.sessions[1:]))
+    finding = accounting(run)
+    assert (finding.state, finding.strength) == (FindingState.ALARM, Strength.EXACT)
+    assert what in finding.seen
+
+
+def test_nothing_contradicts_a_provider_that_does_not_say_or_a_session_the_harness_lost(
+    session: SessionRecord,
+) -> None:
+    assert misbooked(vouched(session, None)) == ""
+    assert misbooked(replace(session, proof=None)) == ""
+    lost = replace(
+        vouched(session, Ended(CLEAN, "other")), exit=ProcessExit(ExitKind.HARNESS_ERROR), answer_why="lost"
+    )
+    assert misbooked(lost) == ""
