@@ -41,7 +41,7 @@ def expand(text: str, environment: Mapping[str, str]) -> str:
     """
     missing = sorted({name for name in _VARIABLE.findall(text) if not environment.get(name)})
     if missing:
-        raise ValueError(f"the environment variable {', '.join(missing)} is not set; export it, or take it out here")
+        raise ValueError(f"the environment variable {', '.join(missing)} is not set; export it, or take it out")
     return _VARIABLE.sub(lambda match: environment[match[1]], text)
 
 
