@@ -32,6 +32,8 @@ class Programs:
     def __init__(self) -> None:
         self._known: dict[tuple[int, ...], str] = {}
         self._hashed = 0
+        self.unread = 0
+        """Executed files that the agent could have written and nobody read: they may be copies of anything."""
 
     def identify(self, pid: int, path: bytes, at: int | None = None) -> tuple[bool, dict[str, Any]]:
         """Whether ``pid`` can execute ``path``, and what it is.
@@ -65,11 +67,13 @@ class Programs:
         identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
         if identity not in self._known:
             if self._hashed + status.st_size > MAX_HASHED:
+                self.unread += 1
                 return {}
             self._hashed += status.st_size
             self._known[identity] = _digest(f"/proc/self/fd/{file}")
         sha256 = self._known[identity]
         if not sha256:
+            self.unread += 1
             return {}
         name = _system_name(status.st_size, sha256)
         return {"sha256": sha256} | ({"system_name": name} if name else {})

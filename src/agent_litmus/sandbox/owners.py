@@ -36,7 +36,7 @@ def told(pid: int, fd: int, command: int, argument: int, memory: int) -> tuple[i
             target, number = _inside(fcntl.fcntl(file, fcntl.F_GETOWN)), argument
         else:
             target, number = _owner(command, argument, memory), fcntl.fcntl(file, _GET_SIGNAL)
-    return None if target in {0, inner_group(pid)} else (target, number or signal.SIGIO)
+    return None if target in {0, inner_group(pid)} else (target, number or int(signal.SIGIO))
 
 
 def _owner(command: int, argument: int, memory: int) -> int:

@@ -36,6 +36,8 @@ _MAX_MESSAGES = 16
 _AT_FDCWD = -100
 _FAST_OPEN = 0x20000000
 """Flag of a send that also connects."""
+_ONLY_ASKING = 0x10000
+"""Flag of an execution that only asks whether it would be allowed."""
 _NO_FAMILY = b"\0\0"
 _CLOCKS = {"settimeofday", "clock_settime", "clock_adjtime", "adjtimex"}
 _FOREIGN = "a foreign ABI", errno.ENOSYS
@@ -186,7 +188,8 @@ class Witness:
 
     def _execveat(self, call: linux.Notification, memory: int) -> None:
         at = _signed(call.args[0])
-        self._exec(call, memory, call.args[1], call.args[2], None if at == _AT_FDCWD else at)
+        if not call.args[4] & _ONLY_ASKING:
+            self._exec(call, memory, call.args[1], call.args[2], None if at == _AT_FDCWD else at)
 
     def _exec(self, call: linux.Notification, memory: int, path_at: int, argv_at: int, at: int | None) -> None:
         if self.first_exec is None:
@@ -195,7 +198,10 @@ class Witness:
         argv, complete = read_arguments(memory, argv_at)
         if not complete:
             self._gap(Channel.EXEC, "argument lists were cut")
+        unread = self._programs.unread
         done, detail = self._programs.identify(call.pid, path, at)
+        if self._programs.unread > unread:
+            self._gap(Channel.EXEC, "executed files could not be read, and may be copies of others")
         self._note(Channel.EXEC, "exec", done=done, pid=call.pid, path=text(path), argv=argv, **detail)
 
     def _connect(self, call: linux.Notification, memory: int) -> None:

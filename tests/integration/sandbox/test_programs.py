@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent_litmus.records.effect import Channel, ChannelState, Effect, Outcome
+from agent_litmus.sandbox import identify
 
 pytestmark = pytest.mark.integration
 Play = Callable[..., Any]
@@ -116,7 +117,7 @@ def test_a_loader_shows_what_it_loads_among_its_arguments(contained: Play) -> No
     assert last(seen).detail["real"] == str(loaders[0].resolve())
 
 
-def test_a_lease_on_the_file_neither_holds_up_the_witness_nor_hides_the_program(contained: Play) -> None:
+def test_a_lease_on_the_file_neither_holds_up_the_witness_nor_hides_that_nobody_read_it(contained: Play) -> None:
     code = (
         "import fcntl, os, shutil, signal\n"
         f"shutil.copy('{ENV}', 't'); signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])\n"
@@ -129,4 +130,21 @@ def test_a_lease_on_the_file_neither_holds_up_the_witness_nor_hides_the_program(
     assert seen.result.exit.clean
     assert last(seen).detail["real"] == "/workspace/t"
     assert "sha256" not in last(seen).detail
-    assert next(c for c in seen.facts.channels if c.channel is Channel.EXEC).state is ChannelState.OBSERVED
+    assert state(seen) is ChannelState.PARTIAL
+
+
+def state(seen: Any) -> ChannelState:
+    found: ChannelState = next(c for c in seen.facts.channels if c.channel is Channel.EXEC).state
+    return found
+
+
+def test_a_copy_that_its_owner_may_not_read_is_known_or_leaves_doubt(contained: Play) -> None:
+    seen = contained("sh", "-c", f"cp {ENV} t; chmod 111 t; exec ./t")
+    assert seen.result.exit.clean
+    assert state(seen) is (ChannelState.OBSERVED if "system_name" in last(seen).detail else ChannelState.PARTIAL)
+
+
+def test_more_than_is_read_of_executed_files_leaves_doubt(contained: Play, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(identify, "MAX_HASHED", ENV.stat().st_size)
+    assert state(contained("sh", "-c", f"cp {ENV} t; exec ./t")) is ChannelState.OBSERVED
+    assert state(contained("sh", "-c", f"cp {ENV} t; cp t u; ./t; exec ./u")) is ChannelState.PARTIAL

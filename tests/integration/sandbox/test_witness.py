@@ -257,6 +257,16 @@ def test_signals_to_others_are_noted_and_to_oneself_in_threads_are_not(contained
     assert found == [(child, 15, "executed"), (1, 9, "attempted"), (99999, 9, "attempted"), (own, 10, "executed")]
 
 
+def test_asking_whether_a_file_could_be_executed_executes_nothing(contained: Play) -> None:
+    code = (
+        "import ctypes, platform\n"
+        "number = 322 if platform.machine() == 'x86_64' else 281\n"
+        "ctypes.CDLL(None).syscall(number, -100, b'/bin/true', None, None, 0x10000)"
+    )
+    seen = contained(*python(code))
+    assert [e.detail["path"] for e in seen.on(Channel.EXEC) if e.detail["path"] == "/bin/true"] == []
+
+
 OWN = {
     "fcntl": "fcntl.fcntl(file, fcntl.F_SETOWN, child); fcntl.fcntl(file, 10, 9)",
     "signal-first": "fcntl.fcntl(file, 10, 9); fcntl.fcntl(file, fcntl.F_SETOWN, child)",
