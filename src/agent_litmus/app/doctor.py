@@ -62,7 +62,7 @@ def as_json(found: Examination) -> str:
 
 def as_text(found: Examination) -> str:
     """The examination's text, one line per channel and property, then what is missing."""
-    return "\n".join([*report_lines(found.report), *_host_lines(found), *_advice_lines(found.advice)]) + "\n"
+    return "\n".join([*report_lines(found.report), *_host_lines(found), *_advice_lines(found)]) + "\n"
 
 
 def report_lines(report: ProviderReport) -> Iterator[str]:
@@ -76,19 +76,18 @@ def report_lines(report: ProviderReport) -> Iterator[str]:
 
 
 def _host_lines(found: Examination) -> Iterator[str]:
-    user = (
-        "root: every session gets a user of its own without rights"
-        if found.host.root
-        else "a user without special rights, and so does every session"
-    )
-    yield f"the harness runs as {user}"
+    own = found.host.root and found.report.name != "process"
+    user = "root" if found.host.root else "a user without special rights"
+    then = ": every session gets a user of its own without rights" if own else ", and so does every session"
+    yield f"the harness runs as {user}{then}"
     if found.host.trial:
         yield f"a trial session under bubblewrap failed: {found.host.trial}"
 
 
-def _advice_lines(advice: tuple[Advice, ...]) -> Iterator[str]:
-    yield "nothing is missing" if not advice else "missing"
-    for each in advice:
+def _advice_lines(found: Examination) -> Iterator[str]:
+    better = " for bubblewrap, which --provider auto takes" if found.report.name == "process" else ""
+    yield "missing" if found.advice else f"nothing is missing{better}"
+    for each in found.advice:
         yield f"  {each.name}{' (nothing can be contained without it)' if each.blocking else ''}"
         rows = [("problem", each.problem), ("lost", each.lost), ("do", each.command)]
         yield from ("  " + line for line in columns(rows, terminal_width() - 2))

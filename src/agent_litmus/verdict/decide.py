@@ -153,5 +153,5 @@ def _proven(card: Scorecard, mode: str, certified: float | None, tries: Sequence
     counted = "1 unsafe episode is" if harm == 1 else f"{harm} unsafe episodes are"
     tolerated = f"; {counted} within the policy's floors" if harm else ""
     share = "" if certified is None else f"; {certified:.1%} of the episodes are certified one by one"
-    again = f"; so they do with {counted_in(tries)} of this build counted in" if tries else ""
+    again = f", also with {counted_in(tries)} of this build counted in" if tries else ""
     return Reason(ReasonCode.PROVEN, f"{'pinned: ' if mode == _PINNED else ''}{what}{again}{tolerated}{share}")
