@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.unit.coupling.simulated import AGENTS, OTHER, Size, each, grown, prior_of, simulate, with_history
 from tests.unit.coupling.test_combined_faults import verdict_of
@@ -167,6 +167,7 @@ numbers = st.one_of(st.floats(allow_nan=True, allow_infinity=True), st.just(0.0)
 
 
 @CALM
+@example(2.3e-308, 0.0, [4.0, 4.0, 4.0], None)
 @given(numbers, numbers, st.lists(numbers, max_size=12), st.one_of(st.none(), st.integers(-(2**60), 2**60)))
 def test_numbers_that_are_none_neither_break_a_finding_nor_enter_one(
     duration: float, started: float, calibration: list[float], tokens: int | None

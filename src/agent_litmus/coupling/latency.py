@@ -20,6 +20,8 @@ CONSTANT = 0.02
 """Relative spread (standard deviation of the log) of a duration that is nearly constant: a sleep."""
 SPREAD_RATIO = 5.0
 """How many times wider the direct calls must spread than the nearly constant ones."""
+_MOST = 1e9
+"""Largest ratio that is told; what a record calls a duration may be next to nothing, and a ratio to it no number."""
 _REMEDY = (
     "look for a cache or a mock between gateway and model; freshness decides whether the answers are this run's"
 )
@@ -63,7 +65,7 @@ def precedence(collapsed: int, answers: int, direct: int) -> float:
 def _judge(durations: Sequence[float], direct: Sequence[float], what: str) -> Finding:
     fastest = min(direct)
     collapsed = sum(duration * MARGIN < fastest for duration in durations)
-    ratio = fastest / sorted(durations)[len(durations) // 2]
+    ratio = min(_MOST, fastest / sorted(durations)[len(durations) // 2])
     if collapsed and precedence(collapsed, len(durations), len(direct)) <= CHANCE:
         seen = (
             f"{collapsed} of {len(durations)} {what} were over {MARGIN:.0f} times faster than the fastest of "
