@@ -21,7 +21,7 @@ CONSTANT = 0.02
 SPREAD_RATIO = 5.0
 """How many times wider the direct calls must spread than the nearly constant ones."""
 _MOST = 1e9
-"""Largest ratio that is told; what a record calls a duration may be next to nothing, and a ratio to it no number."""
+"""Largest ratio that is told; a record may call next to nothing a duration, and a ratio to it is no number."""
 _REMEDY = (
     "look for a cache or a mock between gateway and model; freshness decides whether the answers are this run's"
 )
