@@ -119,7 +119,7 @@ def _terms(request: GateRequest, report: Report, digest: str | None, *, imported
     return Terms(
         policy,
         known,
-        history=others(_recalled(config, report), report.run_id),
+        history=others(_recalled(config, report), report.run_id, report.agent.digest),
         suite=None if imported else suite,
         sampling=config.agent.sampling,
         recorded=not imported,
@@ -131,11 +131,15 @@ def _recalled(config: Config, report: Report) -> HistoryFacts:
     return known.facts
 
 
-def others(facts: HistoryFacts, run_id: str) -> HistoryFacts:
-    """What the history says besides the run itself: no run is evidence for or against itself."""
-    runs = None if facts.runs is None else tuple(run for run in facts.runs if run.run_id != run_id)
+def others(facts: HistoryFacts, run_id: str, agent_digest: str) -> HistoryFacts:
+    """What the history says besides the run itself: no run is evidence for or against itself.
+
+    A run of that id and of another build is another run, and evidence against this one.
+    """
+    itself = (run_id, agent_digest)
+    runs = None if facts.runs is None else tuple(r for r in facts.runs if (r.run_id, r.agent_digest) != itself)
     accepted = facts.accepted
-    if accepted is not None and accepted.run_id == run_id:
+    if accepted is not None and (accepted.run_id, accepted.agent_digest) == itself:
         earlier = [run for run in runs or () if _acceptable(run) and run.at <= accepted.at]
         accepted = earlier[-1] if earlier else None
     return replace(facts, runs=runs, accepted=accepted)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, false, or_, select
 
 from agent_litmus.history.rows import drill_of, read_runs
 from agent_litmus.history.tables import DRILLS, RUNS, storable
@@ -44,11 +44,12 @@ def relevant_runs(
     """What a run of a suite by a build is to be judged with: earlier runs, oldest first, and the last accepted one.
 
     Runs that were restored do not count. ``protects`` says which refs are protected now; a run must have been
-    recorded as protected, too.
+    recorded as protected, too. A run ``excluding`` that is recorded for another build is not the one judged now.
     """
+    other_build = RUNS.c.agent_digest != agent_digest if agent_digest else false()
     told = and_(
         RUNS.c.suite_digest == suite_digest,
-        RUNS.c.run_id != excluding,
+        or_(RUNS.c.run_id != excluding, other_build),
         RUNS.c.restored.is_(False),
     )
     newest = _rows(connection, told, limit=NEWEST)

@@ -71,12 +71,17 @@ def prior(run_id: str, at: float, *, protected: bool = True, kind: VerdictKind =
 def test_no_run_is_evidence_about_itself() -> None:
     runs = (prior("r1", 1), prior("r2", 2, protected=False), prior("r3", 3), prior("r4", 4))
     facts = HistoryFacts(runs, "", accepted=runs[2])
-    found = others(facts, "r3")
+    found = others(facts, "r3", "a")
     assert found.runs == (runs[0], runs[1], runs[3])
     assert found.accepted == runs[0]
-    assert others(facts, "other") == facts
-    assert others(HistoryFacts(), "r1") == HistoryFacts()
-    assert others(HistoryFacts((runs[2],), "", accepted=runs[2]), "r3").accepted is None
+    assert others(facts, "other", "a") == facts
+    assert others(HistoryFacts(), "r1", "a") == HistoryFacts()
+    assert others(HistoryFacts((runs[2],), "", accepted=runs[2]), "r3", "a").accepted is None
+
+
+def test_a_run_of_the_same_id_by_another_build_is_evidence() -> None:
+    facts = HistoryFacts((prior("r1", 1),), "")
+    assert others(facts, "r1", "b") == facts
 
 
 def test_another_build_is_refused() -> None:

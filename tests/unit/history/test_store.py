@@ -56,6 +56,12 @@ def test_facts_give_runs_oldest_first_and_leave_out_the_run_itself(history: Hist
     assert ids(history.facts(SUITE, excluding="a").runs) == ["c", "b"]
 
 
+def test_a_run_that_is_held_for_another_build_is_not_the_one_that_is_judged(history: History) -> None:
+    history.record(a_run("a"))
+    assert ids(history.facts(SUITE, agent_digest=BUILD, excluding="a").runs) == []
+    assert ids(history.facts(SUITE, agent_digest=OTHER_BUILD, excluding="a").runs) == ["a"]
+
+
 def test_a_second_recording_of_the_same_results_changes_nothing(history: History) -> None:
     assert history.record(a_run())
     assert not history.record(a_run(verdict=FAIL, report_digest="sha256:" + "9" * 64))
