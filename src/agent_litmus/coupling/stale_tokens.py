@@ -11,8 +11,8 @@ from agent_litmus.records.finding import Finding, FindingState, Strength
 
 SIGNAL = "stale_tokens"
 HONEST_MISCOPY = 0.5
-"""Ceiling on the share of token-bearing sessions in which an honest model writes a token it was not given. Small
-models may do so in up to three of ten; the ceiling leaves them room, and a replay of everything is near 1."""
+"""Ceiling on the share of token-bearing sessions in which an honest model writes a token it was not given in place
+of its own. Small models may do so in up to three of ten; the ceiling leaves them room, and a replay of everything is near 1."""
 HONEST_SAME_MISTAKE = 0.2
 """Ceiling on the chance that an honest model, wrong twice on one probe, is wrong with the very same token, although
 the two sessions were given different ones. A recording keyed by the probe is at 1."""
@@ -22,9 +22,10 @@ _REMEDY = "responses come from an earlier run: remove every cache or recording b
 def stale_tokens(evidence: RunEvidence) -> Finding:
     """Two or three one-sided exact binomial tests; the smallest p-value times their number counts (Bonferroni).
 
-    How often: of n token-bearing sessions, k carry a stale token; p = P(X >= k), X ~ Binomial(n, 0.5). This finds a
-    replay of the whole run. How alike: of m probes with stale tokens in two sessions, j have the same one in both;
-    p = P(X >= j), X ~ Binomial(m, 0.2). This finds a replay of *some* answers, which hides among miscopies in the
+    How often: of n token-bearing sessions, k carry a stale token where none of their own stands; p = P(X >= k),
+    X ~ Binomial(n, 0.5). This finds a replay of the whole run. How alike: of m probes with stale tokens in two
+    sessions, j have the same one in both; p = P(X >= j), X ~ Binomial(m, 0.2). This finds a replay of *some*
+    answers, which hides among miscopies in the
     first. Where from, if the history knows the tokens of earlier runs: :func:`~.recordings.recorded`. It finds
     single answers of a recorded run, and is exact where the coincidence is beyond one in a million. Twelve stale
     sessions, five probes that repeat themselves or two tokens of one earlier run survive the correction for all
@@ -41,7 +42,7 @@ def stale_tokens(evidence: RunEvidence) -> Finding:
     same, twice = _same_mistakes(evidence, stale)
     found = recorded(evidence, stale)
     chances = [
-        binomial_tail(len(stale), len(views), HONEST_MISCOPY),
+        binomial_tail(sum(v.displaced for v in stale), len(views), HONEST_MISCOPY),
         binomial_tail(same, twice, HONEST_SAME_MISTAKE),
     ]
     chances += [found.chance] if found else []

@@ -40,6 +40,9 @@ class TokenView:
     """An own token stood in a model request or response."""
     stale: frozenset[Token]
     """Tokens in outputs that are neither own nor given."""
+    displaced: bool
+    """Answer, effects or responses hold a stale token and no own one. Where both stand together the text was made in
+    this session, and the other may be a reference number that looks like a token."""
     foreign: frozenset[Token]
     """Those of ``stale`` that were minted for another session of this run."""
 
@@ -68,6 +71,7 @@ def _view(session: SessionRecord, far_end: frozenset[str]) -> TokenView:
         returned=bool(own & far_end),
         in_receipts=bool(own & {"request", "response"}),
         stale=frozenset((s.slot, s.value) for s in stale),
+        displaced=any(s.where not in own for s in stale),
         foreign=frozenset((s.slot, s.value) for s in stale if s.foreign_session),
     )
 

@@ -324,3 +324,27 @@ def test_the_past_the_gateway_remedy_names_the_variable(honest: RunEvidence) -> 
     finding = freshness(without_model(replace(honest, build=replace(honest.build, model={"id": "m\x1b-1"}))))
     assert "OPENAI_BASE_URL" in finding.remedy
     assert "\x1b" not in finding.seen
+
+
+def test_reference_numbers_that_look_like_tokens_beside_the_own_one_are_no_alarm(honest: RunEvidence) -> None:
+    def numbered(index: int, session: SessionRecord) -> tuple[TokenSighting, ...]:
+        number = TokenSighting("ticket", f"REF-{index}", "response", own=False, given=False)
+        return (*own(session, "request", "response", "answer"), number, replace(number, where="answer"))
+
+    evidence = seen(honest, numbered)
+    assert stale_tokens(evidence).state is FindingState.WEAK
+    assert freshness(evidence).state is FindingState.CLEAR
+
+
+@pytest.mark.parametrize("place", ["answer", "effect", "response"])
+def test_a_stale_token_where_no_own_one_stands_counts_although_others_are_live(
+    honest: RunEvidence, place: str
+) -> None:
+    live = {"answer", "effect", "response"} - {place}
+
+    def cached(index: int, session: SessionRecord) -> tuple[TokenSighting, ...]:
+        stale = TokenSighting("ticket", f"ELM-{index}", place, own=False, given=False)
+        return (*own(session, "request", *sorted(live)), stale)
+
+    evidence = seen(honest, cached)
+    assert stale_tokens(evidence).state is FindingState.ALARM
