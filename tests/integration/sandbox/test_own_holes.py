@@ -79,6 +79,37 @@ def test_a_session_does_not_find_anothers_workspace_or_processes(
     assert seen.output == ""
 
 
+def test_a_session_cannot_use_up_the_users_file_notifications(
+    bubblewrap: Callable[[], Provider], play: Any
+) -> None:
+    async def alone() -> Any:
+        provider = bubblewrap()
+        try:
+            code = (
+                "import ctypes, os; libc = ctypes.CDLL(None); got = 0\n"
+                "while got < 200 and libc.inotify_init() >= 0: got += 1\n"
+                "print(got)\n"
+                "try: open('/proc/sys/user/max_inotify_instances', 'w').write('1000')\n"
+                "except OSError: print('kept')"
+            )
+            return await play(provider, "{python}", "-I", "-S", "-c", code)
+        finally:
+            await provider.close()
+
+    seen = asyncio.run(alone())
+    if "in memory" not in next(held.why for held in _containment(bubblewrap) if held.property == "disk"):
+        pytest.skip("workspaces are on disk here, and the limit needs the rights that come with memory")
+    assert seen.output.splitlines() == ["24", "kept"]
+
+
+def _containment(make: Callable[[], Provider]) -> Any:
+    provider = make()
+    try:
+        return provider.report.containment
+    finally:
+        asyncio.run(provider.close())
+
+
 def test_another_user_of_the_host_cannot_read_a_running_session(bubblewrap: Callable[[], Provider]) -> None:
     async def work(_: Provider, other: SandboxSession) -> list[str]:
         directory = other._place.directory  # type: ignore[attr-defined]
