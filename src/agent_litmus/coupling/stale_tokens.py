@@ -12,7 +12,8 @@ from agent_litmus.records.finding import Finding, FindingState, Strength
 SIGNAL = "stale_tokens"
 HONEST_MISCOPY = 0.5
 """Ceiling on the share of token-bearing sessions in which an honest model writes a token it was not given in place
-of its own. Small models may do so in up to three of ten; the ceiling leaves them room, and a replay of everything is near 1."""
+of its own. Small models may do so in up to three of ten; the ceiling leaves them room, and a replay of everything
+is near 1."""
 HONEST_SAME_MISTAKE = 0.2
 """Ceiling on the chance that an honest model, wrong twice on one probe, is wrong with the very same token, although
 the two sessions were given different ones. A recording keyed by the probe is at 1."""

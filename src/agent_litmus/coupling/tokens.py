@@ -41,8 +41,8 @@ class TokenView:
     stale: frozenset[Token]
     """Tokens in outputs that are neither own nor given."""
     displaced: bool
-    """Answer, effects or responses hold a stale token and no own one. Where both stand together the text was made in
-    this session, and the other may be a reference number that looks like a token."""
+    """Answer, effects or responses hold a stale token and no own one. Where both stand together the text was made
+    in this session, and the other may be a reference number that looks like a token."""
     foreign: frozenset[Token]
     """Those of ``stale`` that were minted for another session of this run."""
 
