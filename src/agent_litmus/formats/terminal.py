@@ -30,6 +30,8 @@ _METRICS = {
     "cor": "contamination over-refusal (COR)",
 }
 _LISTED = 8
+_SILENT = frozenset({FindingState.MISSING, FindingState.UNDERPOWERED})
+_SILENT_WORDS = tuple(f"{state}: " for state in _SILENT)
 _NO_HOST = frozenset({Cell.DIRECT_REFUSAL, Cell.UNASSESSED})
 
 
@@ -190,10 +192,13 @@ def _obligations(report: Report) -> Iterable[Text]:
 
 
 def _warnings(report: Report) -> Iterable[Text]:
-    """Warnings that no reason says already."""
+    """Warnings that no reason says already; signals that had too little to go by are named together in one line."""
     said = " ".join(f"{reason.text} {reason.remedy}" for reason in report.reasons)
+    silent = [f"{f.signal} ({f.state})" for f in report.findings if f.state in _SILENT]
+    if silent:
+        yield Text(f"signals with too little to go by: {one_line(', '.join(silent), 500)}", style="dim")
     for warning in report.warnings:
-        if warning.partition(": ")[2].partition(": ")[2] not in said:
+        if not warning.startswith(_SILENT_WORDS) and warning.partition(": ")[2].partition(": ")[2] not in said:
             yield Text(f"warning: {one_line(warning, 300)}", style="yellow")
 
 
