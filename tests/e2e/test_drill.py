@@ -32,10 +32,10 @@ def test_a_drill_leaves_its_result_and_nothing_else_where_runs_are_kept(project:
     done = project.litmus("drill", "--fault", "wrong-build", "--runs", "1", "--no-mutants")
     assert done.code == 0, done.stderr
     assert done.last.startswith("litmus: IMMUNE  1 fault")
-    assert json.loads((project.root / "runs" / "drill.json").read_text())["faults"][0]["detected"] == 1
+    assert json.loads((project.root / "runs" / "drill-part.json").read_text())["faults"][0]["detected"] == 1
     assert project.runs() == []
     left = {path.name for path in (project.root / "runs").iterdir()}
-    assert not [name for name in left if "drill" in name and name != "drill.json"]
+    assert not [name for name in left if "drill" in name and name != "drill-part.json"]
 
 
 def test_where_honest_runs_cannot_pass_a_drill_shows_nothing(project: Project) -> None:

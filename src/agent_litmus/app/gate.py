@@ -84,7 +84,7 @@ def current_build(request: GateRequest) -> AgentBuild | None:
     """
     if request.digest is not None and not is_digest(request.digest):
         raise LitmusConfigError(
-            f"--digest {request.digest[:80]!r}: not a build digest",
+            f"{request.digest[:80]!r}: not a build digest",
             hint="write it as sha256: and 64 hexadecimal digits, as `litmus check` prints it",
         )
     if request.config is None:

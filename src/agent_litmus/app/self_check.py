@@ -10,7 +10,7 @@ from typing import Any
 
 from agent_litmus.build.interpreter import inspect_interpreter
 from agent_litmus.build.snapshot import Snapshot
-from agent_litmus.errors import LitmusConfigError
+from agent_litmus.errors import LitmusConfigError, LitmusError
 from agent_litmus.exam.case import Case
 from agent_litmus.exam.cases import ALL
 from agent_litmus.exam.result import CaseResult, ExamResult
@@ -75,7 +75,16 @@ def _provider(name: str, mounts: RunMounts) -> Provider:
             f"--provider {name!r}: {error}",
             hint="name a callable that can be imported, as package.module:factory (from here: PYTHONPATH=.)",
         ) from error
-    provider: Provider = factory(mounts)
+    try:
+        provider: Provider = factory(mounts)
+        provider.report.enforces("")
+    except LitmusError:
+        raise
+    except Exception as error:
+        raise LitmusConfigError(
+            f"--provider {name!r}: made no provider of the run's mounts: {type(error).__name__}: {error}",
+            hint="name a callable that takes the mounts and gives a provider (docs/how-to/write-a-provider.md)",
+        ) from error
     return provider
 
 

@@ -30,7 +30,7 @@ def prior_drill(result: DrillResult, at: float) -> PriorDrill:
 
 
 def remember(config: Config, result: DrillResult, *, whole: bool) -> str:
-    """Write ``drill.json`` into the output directory and tell the history.
+    """Write ``drill.json`` (``drill-part.json`` for a drill of some faults) and tell the history.
 
     Args:
         config: Says where.
@@ -42,7 +42,8 @@ def remember(config: Config, result: DrillResult, *, whole: bool) -> str:
     """
     config.run.output.mkdir(parents=True, exist_ok=True)
     document = json.dumps(drill_document(result), indent=2, sort_keys=True).encode()
-    write_whole(config.run.output / "drill.json", document + b"\n")
+    name = "drill.json" if whole else "drill-part.json"
+    write_whole(config.run.output / name, document + b"\n")
     if not whole:
         return "this drill was not of every fault and mutant, so it does not count for gate.require_drill"
     if not config.history.enabled:

@@ -66,3 +66,9 @@ def test_cases_are_chosen_by_name_in_the_exams_order() -> None:
 def test_a_provider_that_is_not_there_is_a_configuration_error(name: str) -> None:
     with pytest.raises(LitmusConfigError):
         self_check(name, ("honest",))
+
+
+@pytest.mark.parametrize("name", ["os:path", "os:getcwd", "builtins:len"])
+def test_what_makes_no_provider_is_an_error_of_the_configuration(name: str) -> None:
+    with pytest.raises(LitmusConfigError, match="made no provider"):
+        self_check(name, ["upload"])
