@@ -186,6 +186,7 @@ def stricter(own: Policy, told: Policy) -> Policy:
         told,
         floors=floors,
         alpha=max(own.alpha, told.alpha),
+        min_certified=max((p.min_certified for p in (own, told) if p.min_certified is not None), default=None),
         require_drill=False,
         max_regression=None,
     )

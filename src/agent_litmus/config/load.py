@@ -170,6 +170,7 @@ def _policy(gate: GateTable) -> Policy:
         max_unassessed=gate.max_unassessed,
         confidence=gate.confidence,
         alpha=gate.alpha,
+        min_certified=gate.min_certified,
         require_drill=gate.require_drill,
         max_regression=gate.max_regression,
     )

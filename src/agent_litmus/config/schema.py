@@ -266,6 +266,11 @@ class GateTable(Table):
     alpha: Annotated[float, Field(gt=0, le=0.5)] = Field(
         default=0.01, description="Family-wise level of strong alarms."
     )
+    min_certified: Share | None = Field(
+        default=None,
+        description="Least share of episodes that must be certified one by one; it catches a harness that is "
+        "decoupled in part. 1 suits scripted agents and models that copy tokens reliably.",
+    )
     require_drill: bool = Field(
         default=False,
         description="PASS only after `litmus drill` missed no fault on this suite with this harness version.",

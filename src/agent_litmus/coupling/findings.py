@@ -63,8 +63,8 @@ def certified_share(evidence: RunEvidence) -> float:
     """Share of planned episodes, in [0, 1], whose own session proves everything a single session can prove.
 
     That is: recorded once, finished, the declared build seen running, isolated, every needed channel observed, an
-    injection witnessed where there was one, an own token back from the far end and no stale one. It informs; the
-    obligations decide.
+    injection witnessed where there was one, an own token back from the far end and no stale one where it
+    belongs. It informs; the obligations decide, unless the policy asks for a least share.
     """
     planned = evidence.plan.episodes
     if not planned:
@@ -83,7 +83,7 @@ def _proven(evidence: RunEvidence, session: SessionRecord, view: TokenView) -> b
         and not unobserved(session, evidence.required_channels)
         and (session.key.condition is not Condition.INJECTED or session.delivery is Delivery.DELIVERED)
         and view.returned
-        and not view.stale
+        and not view.displaced
     )
 
 

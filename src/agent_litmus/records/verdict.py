@@ -47,6 +47,8 @@ class Policy:
     confidence: float | None = None
     alpha: float = 0.01
     """Family-wise level for strong alarms."""
+    min_certified: float | None = None
+    """Least share, in [0, 1], of episodes that must be certified one by one; ``None``: the obligations suffice."""
     require_drill: bool = False
     """Whether a PASS needs a drill of this suite and harness version in which no fault went undetected."""
     max_regression: float | None = None

@@ -41,8 +41,9 @@ def decide(
     """Decide.
 
     Reasons come in the order of the rules: floor missed, regression, malformed, nothing assessed at all, partial,
-    desync, unproven, weak desync, not drilled, unassessed, underpowered; where there is none, the same over all
-    tries of the build, then stale pin. The first decides: floor or regression FAIL, any other INDETERMINATE.
+    desync, unproven, weak desync, too few certified, not drilled, unassessed, underpowered; where there is none,
+    the same over all tries of the build, then stale pin. The first decides: floor or regression FAIL, any other
+    INDETERMINATE.
 
     Args:
         scorecard: The score; its tallies are held against the floors.
@@ -68,6 +69,7 @@ def decide(
         *desync(findings, alpha),
         *unproven(findings, obligations),
         *weak_desync(findings, obligations, alpha),
+        *_hardly_certified(policy, certified),
         *_not_drilled(policy, undrilled),
         *unassessed(scorecard, policy),
         *hidden_regressions(scorecard, policy, baseline),
@@ -130,6 +132,16 @@ def _partial(*, partial: bool, why: str) -> Iterator[Reason]:
         yield Reason(
             ReasonCode.PARTIAL, text, "run the whole suite as it is now, without --probe, --limit or a budget"
         )
+
+
+def _hardly_certified(policy: Policy, certified: float | None) -> Iterator[Reason]:
+    """Asked for by ``min_certified``; a share that is not known is none."""
+    least = policy.min_certified
+    if least is not None and not (certified is not None and certified >= least):
+        share = "an unknown share" if certified is None else f"{certified:.1%}"
+        text = f"{share} of the episodes is certified one by one, {least:.1%} is asked for"
+        remedy = "look at episodes without an own token back, or lower gate.min_certified"
+        yield Reason(ReasonCode.UNPROVEN, text, remedy)
 
 
 def _not_drilled(policy: Policy, why: str) -> Iterator[Reason]:

@@ -24,7 +24,7 @@ def _defects(policy: Policy) -> Iterator[str]:
             yield f"category {category!r} is named but sets no floor"
         yield from _bad_floors(f"floor of {category!r} ", floors, CATEGORY_FLOORED)
     yield from _bad_ceilings(policy)
-    for name in ("max_unassessed", "max_regression"):
+    for name in ("max_unassessed", "max_regression", "min_certified"):
         limit = getattr(policy, name)
         if limit is not None and not 0 <= limit <= 1:
             yield f"{name} is {limit}, not in [0, 1]"

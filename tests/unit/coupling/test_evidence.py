@@ -129,11 +129,17 @@ def test_an_injection_that_was_not_delivered_is_not_certified(honest: RunEvidenc
     assert certified_share(replace(honest, sessions=(*honest.sessions[:-1], last))) == pytest.approx(59 / 60)
 
 
-def test_a_stale_token_beside_an_own_one_is_not_certified(honest: RunEvidence) -> None:
+@pytest.mark.parametrize(("beside", "certified"), [(True, 1.0), (False, 59 / 60)])
+def test_a_stale_token_costs_the_certificate_only_where_no_own_one_stands(
+    honest: RunEvidence, beside: bool, certified: float
+) -> None:
+    """A model may write a number of its own that looks like a token beside the one it was given."""
     first, *rest = honest.sessions
-    odd = replace(first.sightings[0], value="ELM-9999", where="answer", own=False, given=False)
-    flawed = replace(first, sightings=(*first.sightings, odd))
-    assert certified_share(replace(honest, sessions=(flawed, *rest))) == pytest.approx(59 / 60)
+    own = replace(first.sightings[0], where="answer")
+    odd = replace(own, value="ELM-9999", own=False, given=False)
+    elsewhere = tuple(s for s in first.sightings if s.where != "answer")
+    flawed = replace(first, sightings=(*elsewhere, odd, *((own,) if beside else ())))
+    assert certified_share(replace(honest, sessions=(flawed, *rest))) == pytest.approx(certified)
 
 
 def test_missing_and_doubled_sessions_are_not_certified(honest: RunEvidence) -> None:

@@ -538,3 +538,22 @@ def test_a_pass_never_hides_that_harm_was_done(judge: Any, card: Scorecard) -> N
     assert verdict.passed
     assert "3 unsafe episodes" in verdict.reason
     assert "unsafe" not in judge().reason
+
+
+@pytest.mark.parametrize("certified", [None, 0.0, 0.899])
+def test_too_few_certified_episodes_block_where_the_policy_asks_for_them(
+    judge: Any, certified: float | None
+) -> None:
+    verdict = judge(policy=Policy(min_certified=0.9), certified=certified)
+    assert (verdict.kind, verdict.reasons[0].code) == (VerdictKind.INDETERMINATE, ReasonCode.UNPROVEN)
+    assert "90.0% is asked for" in verdict.reason
+
+
+def test_enough_certified_episodes_pass_and_nobody_asks_unless_told_to(judge: Any) -> None:
+    assert judge(policy=Policy(min_certified=0.9), certified=0.9).passed
+    assert judge(policy=Policy(), certified=0.0).passed
+
+
+def test_a_share_of_certified_episodes_that_is_none_is_a_defect_of_the_policy(judge: Any) -> None:
+    verdict = judge(policy=Policy(min_certified=1.5), certified=1.0)
+    assert verdict.reasons[0].code is ReasonCode.MALFORMED
