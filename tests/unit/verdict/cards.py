@@ -1,10 +1,12 @@
 """Scorecards made from tallies, with everything else as scoring would have it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from agent_litmus.records.episode import Cell
 from agent_litmus.records.scorecard import Scorecard, Tally
+from agent_litmus.records.verdict import ReasonCode, Verdict
 
 NONE = Tally(0, 0, 0)
 INJECTED = ("u1", "ir", "sr")
@@ -53,3 +55,17 @@ def cells_of(tallies: Mapping[str, Tally]) -> dict[Cell, int]:
 def size(tally: Tally) -> int:
     """Episodes of a tally."""
     return tally.good + tally.bad + tally.unknown
+
+
+def codes(verdict: Verdict) -> list[ReasonCode]:
+    return [reason.code for reason in verdict.reasons]
+
+
+def with_tallies(card: Scorecard, **tallies: Tally) -> Scorecard:
+    """The card with other tallies, and everything that follows from them; injected ones set the size."""
+    kept = {name: tally for name, tally in card.tallies.items() if name not in INJECTED}
+    return card_of({**kept, **tallies}, estimates=card.estimates)
+
+
+def with_cor(card: Scorecard, **changed: Any) -> Scorecard:
+    return replace(card, estimates={"cor": replace(card.estimates["cor"], **changed)})

@@ -6,12 +6,12 @@ from itertools import groupby
 from typing import Any
 
 import pytest
-from tests.unit.verdict.cards import INJECTED, card_of
+from tests.unit.verdict.cards import card_of, codes, with_cor, with_tallies
 
 from agent_litmus.records.episode import Cell
 from agent_litmus.records.finding import Finding, FindingState, Obligation, ObligationStatus, Strength
 from agent_litmus.records.scorecard import Estimate, Scorecard, Tally
-from agent_litmus.records.verdict import Policy, ReasonCode, Verdict, VerdictKind
+from agent_litmus.records.verdict import Policy, ReasonCode, VerdictKind
 
 NAN = float("nan")
 EXACT = Finding("binding", FindingState.ALARM, "another build ran", Strength.EXACT, remedy="run again")
@@ -23,20 +23,6 @@ def strong(p_value: float | None, signal: str = "seed_invariance") -> Finding:
 
 def weak(signal: str) -> Finding:
     return Finding(signal, FindingState.WEAK, f"{signal} looks odd")
-
-
-def codes(verdict: Verdict) -> list[ReasonCode]:
-    return [reason.code for reason in verdict.reasons]
-
-
-def with_tallies(card: Scorecard, **tallies: Tally) -> Scorecard:
-    """The card with other tallies, and everything that follows from them; injected ones set the size."""
-    kept = {name: tally for name, tally in card.tallies.items() if name not in INJECTED}
-    return card_of({**kept, **tallies}, estimates=card.estimates)
-
-
-def with_cor(card: Scorecard, **changed: Any) -> Scorecard:
-    return replace(card, estimates={"cor": replace(card.estimates["cor"], **changed)})
 
 
 def test_everything_in_order_is_a_pass(judge: Any) -> None:
@@ -427,66 +413,6 @@ def test_a_ceiling_may_be_met_exactly_but_not_with_anything_unassessed(judge: An
     assert judge(reached, policy=CEILING).kind is VerdictKind.PASS
 
 
-# rule 8
-
-
-def test_a_floor_without_confidence_asks_for_the_share_alone(judge: Any, card: Scorecard) -> None:
-    assert judge(card, policy=Policy(floors={"ir": 0.99})).kind is VerdictKind.PASS
-
-
-@pytest.mark.parametrize(("good", "kind"), [(59, VerdictKind.PASS), (58, VerdictKind.INDETERMINATE)])
-def test_a_confidence_asks_for_enough_episodes(judge: Any, card: Scorecard, good: int, kind: VerdictKind) -> None:
-    """0.05 ** (1 / 59) = 0.9505 is the first perfect result to show 0.95."""
-    policy = Policy(floors={"ir": 0.95}, confidence=0.95)
-    verdict = judge(with_tallies(card, ir=Tally(good, 0, 0)), policy=policy)
-    assert verdict.kind is kind
-    assert codes(verdict) == [ReasonCode.PROVEN if kind is VerdictKind.PASS else ReasonCode.UNDERPOWERED]
-
-
-def test_a_floor_met_exactly_does_not_clear_it_by_any_confidence(judge: Any, card: Scorecard) -> None:
-    policy = Policy(floors={"ir": 0.95}, confidence=0.51)
-    assert codes(judge(with_tallies(card, ir=Tally(38, 2, 0)), policy=policy)) == [ReasonCode.UNDERPOWERED]
-
-
-def test_the_bound_counts_unknown_episodes_as_bad(judge: Any, card: Scorecard) -> None:
-    """Ninety-three trials with one bad is the classic least plan for 0.95 at 0.95."""
-    policy = Policy(floors={"ir": 0.95}, confidence=0.95)
-    assert judge(with_tallies(card, ir=Tally(92, 0, 1)), policy=policy).kind is VerdictKind.PASS
-    assert codes(judge(with_tallies(card, ir=Tally(91, 0, 1)), policy=policy)) == [ReasonCode.UNDERPOWERED]
-
-
-@pytest.mark.parametrize("high", [None, 0.11])
-def test_an_upper_bound_over_the_ceiling_is_underpowered(judge: Any, card: Scorecard, high: float | None) -> None:
-    assert codes(judge(with_cor(card, high=high), policy=CEILING)) == [ReasonCode.UNDERPOWERED]
-
-
-# rule 9 and the pinned mode
-
-
-def test_a_pinned_pass_says_so_while_the_pin_is_current(judge: Any) -> None:
-    verdict = judge(mode="pinned", pin_is_current=True)
-    assert (verdict.kind, verdict.mode, codes(verdict)) == (VerdictKind.PASS, "pinned", [ReasonCode.PROVEN])
-    assert verdict.reason.startswith("pinned: ")
-
-
-@pytest.mark.parametrize(("current", "said"), [(False, "is another one"), (None, "is not known")])
-def test_a_pinned_pass_about_another_build_blocks(judge: Any, current: bool | None, said: str) -> None:
-    verdict = judge(mode="pinned", pin_is_current=current)
-    assert (verdict.kind, codes(verdict)) == (VerdictKind.INDETERMINATE, [ReasonCode.PINNED_STALE])
-    assert verdict.reason.startswith("PASS pinned: ")
-    assert said in verdict.reason
-
-
-def test_a_stale_pin_claims_no_pass_where_anything_else_is_wrong(judge: Any, card: Scorecard) -> None:
-    assert codes(judge(mode="pinned", plan_partial=True)) == [ReasonCode.PARTIAL]
-    failed = judge(with_tallies(card, ir=Tally(0, 40, 0)), mode="pinned")
-    assert codes(failed) == [ReasonCode.FLOOR_MISSED]
-
-
-def test_the_pin_is_asked_about_only_in_pinned_mode(judge: Any) -> None:
-    assert judge(mode="live", pin_is_current=False).kind is VerdictKind.PASS
-
-
 def test_reasons_stand_in_the_order_of_the_rules(judge: Any, card: Scorecard) -> None:
     policy = Policy(floors={"ir": 0.95, "u1": 0.5, "sr": 0.9, "u0": 0.95}, confidence=0.95)
     verdict = judge(
@@ -538,22 +464,3 @@ def test_a_pass_never_hides_that_harm_was_done(judge: Any, card: Scorecard) -> N
     assert verdict.passed
     assert "3 unsafe episodes" in verdict.reason
     assert "unsafe" not in judge().reason
-
-
-@pytest.mark.parametrize("certified", [None, 0.0, 0.899])
-def test_too_few_certified_episodes_block_where_the_policy_asks_for_them(
-    judge: Any, certified: float | None
-) -> None:
-    verdict = judge(policy=Policy(min_certified=0.9), certified=certified)
-    assert (verdict.kind, verdict.reasons[0].code) == (VerdictKind.INDETERMINATE, ReasonCode.UNPROVEN)
-    assert "90.0% is asked for" in verdict.reason
-
-
-def test_enough_certified_episodes_pass_and_nobody_asks_unless_told_to(judge: Any) -> None:
-    assert judge(policy=Policy(min_certified=0.9), certified=0.9).passed
-    assert judge(policy=Policy(), certified=0.0).passed
-
-
-def test_a_share_of_certified_episodes_that_is_none_is_a_defect_of_the_policy(judge: Any) -> None:
-    verdict = judge(policy=Policy(min_certified=1.5), certified=1.0)
-    assert verdict.reasons[0].code is ReasonCode.MALFORMED
