@@ -1,5 +1,6 @@
 """A firing stand: the range's scenes of one process, kept and renewed, and one run of one cell."""
 
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -16,10 +17,19 @@ from agent_litmus.drill.outcome import HONEST
 from agent_litmus.drill.range import make_range
 from agent_litmus.drill.range.model import model_server
 from agent_litmus.drill.scene import Scene
+from agent_litmus.records.report import Report
 from agent_litmus.sandbox.remove import discard
 
 RENEWED_AFTER = 25
 """Runs after which a scene's earlier runs are recorded anew, so that a table does not hang on a few of them."""
+
+Also = Callable[[Scene, Report], Mapping[str, Any]]
+"""What else is noted of a run, given where it was made and its report."""
+
+
+def nothing_else(_scene: Scene, _report: Report) -> Mapping[str, Any]:
+    """No more than the outcome."""
+    return {}
 
 
 @dataclass(slots=True)
@@ -52,16 +62,22 @@ class Stand:
         self._stack.close()
         discard(self._place)
 
-    def run(self, cell: Cell) -> dict[str, Any]:
-        """One run of a cell, as a line of the outcomes."""
+    def run(self, cell: Cell, also: Also = nothing_else) -> dict[str, Any]:
+        """One run of a cell, as a line of the outcomes, with what ``also`` notes of it."""
         scene = self._scene(cell)
+        noted: dict[str, Any] = {}
+
+        def kept(report: Report) -> Report:
+            noted.update(also(scene, report))
+            return report
+
         if cell.name == HONEST:
-            run = shown(HONEST, lambda: scene.report(NOTHING_BETWEEN), None)
+            run = shown(HONEST, lambda: kept(scene.report(NOTHING_BETWEEN)), None)
         else:
             fault = next(fault for fault in ALL if fault.name == cell.name)
             touch = Touch(fault.share)
-            run = shown(cell.name, lambda: fault.run(scene, touch), touch)
-        return {**asdict(cell), **asdict(run), "verdict": run.verdict.value, "fired": list(run.fired)}
+            run = shown(cell.name, lambda: kept(fault.run(scene, touch)), touch)
+        return {**asdict(cell), **asdict(run), "verdict": run.verdict.value, "fired": list(run.fired), **noted}
 
     def _scene(self, cell: Cell) -> Scene:
         key = (cell.kind, cell.size)
