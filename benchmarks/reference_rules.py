@@ -1,6 +1,6 @@
 """The reference rules and our gate on the same real runs of the drill's range, as a Markdown table.
 
-    python benchmarks/reference_rules.py --honest 5 --faults 3 --minutes 8
+    python benchmarks/reference_rules.py --honest 5 --faults 3 --minutes 13
 
 Every run is judged twice by the reference rules: with an earlier run of the same build before it, and with one of
 another build, as in CI after a change. The outcomes are kept in runs/reference-rules/outcomes.jsonl.
@@ -29,7 +29,14 @@ from agent_litmus.records.report import Report
 PLACE = Path(__file__).parents[1] / "runs" / "reference-rules"
 SIZE = 24
 SAME, OTHER = "after_same_build", "after_other_build"
-_USUAL = 0.5
+SIGNALS = (
+    "binding",
+    "stale report",
+    "fixture pinning",
+    "latency collapse",
+    "missing effects",
+    "seed invariance",
+)
 Line = Mapping[str, Any]
 
 
@@ -73,8 +80,8 @@ def collect(arguments: argparse.Namespace) -> list[Line]:
 
 def table(lines: Sequence[Line]) -> Iterator[str]:
     """The table and its sums."""
-    yield "| run | agent | runs | reference rules after a run of this build | after one of another build | ours |"
-    yield "|---|---|---|---|---|---|"
+    yield f"| run | agent | runs | INDETERMINATE | {' | '.join(SIGNALS)} | ours |"
+    yield "|---" * (len(SIGNALS) + 5) + "|"
     honest = [line for line in lines if line["name"] == HONEST]
     faulty = [line for line in lines if line["name"] != HONEST and line["touched"]]
     for rows in (honest, faulty):
@@ -83,9 +90,8 @@ def table(lines: Sequence[Line]) -> Iterator[str]:
     yield ""
     yield f"{len(honest)} honest runs: {sums(honest)}."
     yield f"{len(faulty)} runs with a fault in them: {sums(faulty)}; ours detected {detected(faulty)}."
-    for view in (SAME, OTHER):
-        told = sum(bool(telling(line, honest, view)) for line in faulty)
-        yield f"{view}: {told} of {len(faulty)} faulty runs blocked by a signal that is not usual in honest runs."
+    told = [sum(bool(telling(line, honest, view)) for line in faulty) for view in (SAME, OTHER)]
+    yield f"Faulty runs with a reference signal that no honest run of that agent had: {slashed(told)}."
 
 
 def ordered(lines: Sequence[Line]) -> list[Line]:
@@ -96,29 +102,30 @@ def ordered(lines: Sequence[Line]) -> list[Line]:
 
 def row(name: str, kind: str, lines: Sequence[Line]) -> str:
     """One row."""
-    views = " | ".join(seen(lines, view) for view in (SAME, OTHER))
-    verdicts = counted(Counter(line["verdict"] for line in lines))
-    ours = verdicts if name == HONEST else f"detected {detected(lines)}: {verdicts}"
-    return f"| `{name}` | {kind} | {len(lines)} | {views} | {ours} |"
+    signals = [
+        slashed([sum(signal in line[view]["signals"] for line in lines) for view in (SAME, OTHER)])
+        for signal in SIGNALS
+    ]
+    verdicts = Counter(line["verdict"] for line in lines)
+    ours = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    ours += "" if name == HONEST else f"; detected {detected(lines)}"
+    return f"| `{name}` | {kind} | {len(lines)} | {slashed(blocked(lines))} | {' | '.join(signals)} | {ours} |"
 
 
-def seen(lines: Sequence[Line], view: str) -> str:
-    """``5 INDETERMINATE (fixture pinning 5)``."""
-    verdicts = Counter(line[view]["verdict"] for line in lines)
-    signals = Counter(signal for line in lines for signal in line[view]["signals"])
-    return counted(verdicts) + (f" ({counted(signals, name_first=True)})" if signals else "")
+def slashed(counts: Sequence[int]) -> str:
+    """A count after a run of this build / after one of another; once where they are the same."""
+    return " / ".join(str(count) for count in dict.fromkeys(counts))
 
 
-def counted(counts: Counter[str], *, name_first: bool = False) -> str:
-    """Counts, the largest first."""
-    return ", ".join(f"{n} {c}" if name_first else f"{c} {n}" for n, c in counts.most_common())
+def blocked(lines: Sequence[Line]) -> list[int]:
+    """INDETERMINATE by the reference rules, by what ran before."""
+    return [sum(line[view]["verdict"] == "INDETERMINATE" for line in lines) for view in (SAME, OTHER)]
 
 
 def sums(lines: Sequence[Line]) -> str:
     """INDETERMINATE of each gate over some runs."""
-    reference = [sum(line[view]["verdict"] == "INDETERMINATE" for line in lines) for view in (SAME, OTHER)]
     ours = sum(line["verdict"] == "INDETERMINATE" for line in lines)
-    return f"INDETERMINATE by the reference rules {reference[0]} and {reference[1]}, by ours {ours}"
+    return f"INDETERMINATE by the reference rules {slashed(blocked(lines))}, by ours {ours}"
 
 
 def detected(lines: Sequence[Line]) -> int:
@@ -129,10 +136,9 @@ def detected(lines: Sequence[Line]) -> int:
 
 
 def telling(line: Line, honest: Sequence[Line], view: str) -> set[str]:
-    """Signals that fire in less than half of the honest runs of the same agent."""
+    """Signals that no honest run of the same agent had."""
     same = [other for other in honest if other["kind"] == line["kind"]]
-    counts = Counter(signal for other in same for signal in other[view]["signals"])
-    return {signal for signal in line[view]["signals"] if counts[signal] < _USUAL * len(same)}
+    return set(line[view]["signals"]).difference(*(other[view]["signals"] for other in same))
 
 
 def main() -> None:
@@ -140,7 +146,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="the reference rules on runs of the drill's range")
     parser.add_argument("--honest", type=int, default=5, help="honest runs of every kind of agent")
     parser.add_argument("--faults", type=int, default=3, help="runs of every fault")
-    parser.add_argument("--minutes", type=float, default=8, help="start no run after so many minutes")
+    parser.add_argument("--minutes", type=float, default=13, help="start no run after so many minutes")
     parser.add_argument("--render-only", action="store_true", help="print the table of the runs there are")
     arguments = parser.parse_args()
     if arguments.render_only:
