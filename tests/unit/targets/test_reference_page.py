@@ -65,7 +65,7 @@ def test_limits_and_ports_are_those_of_the_sandbox() -> None:
         f"| processes | {limits.processes} |",
         f"| open files per process | {limits.open_files} |",
         f"| one file | {limits.file_bytes >> 20} MiB |",
-        f"| workspace | {limits.disk_bytes >> 20} MiB,",
+        f"| workspace with the answer | {limits.disk_bytes >> 20} MiB;",
         f"| CPU time per process | {limits.cpu_seconds} s |",
         f"| standard output, standard error | {limits.output_bytes >> 20} MiB each |",
         "Ports {} and {} are open from the start".format(*SandboxSpec("id", {}).sink_ports),
