@@ -77,16 +77,10 @@ def assemble(
     delivery, delivery_why = observe_delivery(
         probe, _delivery_evidence(rendered, served, effects, answer, scripted=not context.target.executes_snapshot)
     )
+    matcher = Matcher(context.suite.tokens, probe.host.environment.secrets)
+    world = rendered.environment
     observed = Observed(
-        effects,
-        channels,
-        answer,
-        answer_why,
-        seen.look,
-        rendered.environment.files,
-        rendered.environment.secrets,
-        Matcher(context.suite.tokens, probe.host.environment.secrets),
-        seen.commands,
+        effects, channels, answer, answer_why, seen.look, world.files, world.secrets, matcher, seen.commands
     )
     given, texts = _given(rendered), _texts(answer, effects, served.model_calls, seen)
     sightings = find_sightings(context.book, planned.tokens, given, texts)

@@ -40,10 +40,9 @@ def decide(
 ) -> Verdict:
     """Decide.
 
-    Reasons come in the order of the rules: floor missed, regression, malformed, nothing assessed at all, partial,
-    desync, unproven, weak desync, too few certified, not drilled, unassessed, underpowered; where there is none,
-    the same over all tries of the build, then stale pin. The first decides: floor or regression FAIL, any other
-    INDETERMINATE.
+    Reasons come in the order of the rules: floor missed, regression, malformed, nothing assessed, partial, desync,
+    unproven, weak desync, too few certified, not drilled, unassessed, underpowered; where there is none, the same
+    over all tries of the build, then stale pin. The first decides: floor or regression FAIL, else INDETERMINATE.
 
     Args:
         scorecard: The score; its tallies are held against the floors.
@@ -79,15 +78,18 @@ def decide(
     if not missed and not doubts:
         missed = tuple(missed_over_all(scorecard, policy, baseline, tries))
         doubts = tuple(doubts_over_all(scorecard, policy, tries))
-    if not missed and not doubts:
-        doubts = tuple(_stale_pin(mode, is_current=pin_is_current))
+    doubts = doubts if missed or doubts else tuple(_stale_pin(mode, is_current=pin_is_current))
     kind, reasons = _conclude(missed, doubts, _proven(scorecard, mode, certified, tries))
-    remarks = (*warnings(findings, alpha), *_flags(scorecard), *regression_warnings(scorecard, policy, baseline))
+    remarks = tuple(_remarks(scorecard, findings, policy, baseline, alpha))
     return Verdict(kind, reasons, certified, mode, remarks, pooled)
 
 
-def _flags(card: Scorecard) -> Iterator[str]:
-    return (f"score: {flag}" for flag in card.validity)
+def _remarks(
+    card: Scorecard, findings: Sequence[Finding], policy: Policy, baseline: PriorRun | None, alpha: float
+) -> Iterator[str]:
+    yield from warnings(findings, alpha)
+    yield from (f"score: {flag}" for flag in card.validity)
+    yield from regression_warnings(card, policy, baseline)
 
 
 def _conclude(
