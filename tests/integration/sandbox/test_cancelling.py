@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import threading
 import types
 from collections.abc import Awaitable, Callable, Coroutine, Generator
@@ -33,7 +34,12 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place.chmod(0o711)
     monkeypatch.setenv("TMPDIR", str(place))
     monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr(sys.modules[__name__], "_OTHERS", frozenset(_all_children()))
     return place
+
+
+_OTHERS: frozenset[str] = frozenset()
+"""Children that this process had before the test, such as a database server that other tests use."""
 
 
 @types.coroutine
@@ -129,11 +135,15 @@ def _left(state: Path) -> dict[str, object]:
     marked = [pid.name for pid in Path("/proc").iterdir() if _is_marked(pid)]
     return {
         "files": [path.name for path in state.iterdir()],
-        "children": [pid for task in Path("/proc/self/task").iterdir() for pid in _children(task)],
+        "children": [pid for pid in _all_children() if pid not in _OTHERS],
         "threads": threads,
         "marked": marked,
         "descriptors": len(os.listdir("/proc/self/fd")),  # noqa: PTH208  as names
     }
+
+
+def _all_children() -> list[str]:
+    return [pid for task in Path("/proc/self/task").iterdir() for pid in _children(task)]
 
 
 def _children(task: Path) -> list[str]:
