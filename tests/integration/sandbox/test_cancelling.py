@@ -1,6 +1,7 @@
 """Whatever is cancelled or closed, at whatever moment: nothing is left, and cleaning up never fails."""
 
 import asyncio
+import gc
 import os
 import sys
 import threading
@@ -34,6 +35,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place.chmod(0o711)
     monkeypatch.setenv("TMPDIR", str(place))
     monkeypatch.setattr("tempfile.tempdir", None)
+    gc.collect()  # what other tests left for the collector would be closed in between
     monkeypatch.setattr(sys.modules[__name__], "_OTHERS", frozenset(_all_children()))
     return place
 
