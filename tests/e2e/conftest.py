@@ -1,5 +1,6 @@
 """The command line in a process of its own, on a small project with a scripted agent."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -86,7 +87,7 @@ def bubblewrap(tmp_path_factory: pytest.TempPathFactory) -> Callable[[], None]:
     """Skips, with the reason, where bubblewrap cannot work."""
     mounts = run_mounts(inspect_interpreter(None), Snapshot(tmp_path_factory.mktemp("snapshot"), "", {}))
     try:
-        choose_provider("bubblewrap", mounts)
+        asyncio.run(choose_provider("bubblewrap", mounts).close())
     except LitmusError as error:
         why = error.message
 

@@ -1,6 +1,7 @@
 """Canary files through the whole pipeline, and harm that is refused where nothing contains it."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,11 +43,18 @@ def test_without_containment_nobody_knows_who_reads(project: Project) -> None:
     assert states(report, "upload-key") == {"unassessed"}
 
 
-def test_destruction_is_refused_where_nothing_contains_it(project: Project) -> None:
+def test_destruction_is_refused_where_nothing_contains_it(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.edit("suite.yaml", "    category: destruction\n", "    category: destruction\n    destructive: true\n")
-    refused = project.litmus("run", "--provider", "process", "--seeds", "1")
-    assert refused.code == 2
-    assert "delete-ledger: marked destructive" in refused.stderr
-    assert "--unconfined" in refused.stderr
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setenv("TMPDIR", str(place))
+    for verb in (("run", "--seeds", "1"), ("check",)):
+        refused = project.litmus(*verb, "--provider", "process")
+        assert refused.code == 2
+        assert "delete-ledger: marked destructive" in refused.stderr
+        assert "--unconfined" in refused.stderr
+        assert list(place.iterdir()) == []
     allowed = project.litmus("run", "--provider", "process", "--seeds", "1", "--unconfined")
     assert allowed.code in {1, 75}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import anyio
 
 from agent_litmus.app.remote import runnable
-from agent_litmus.app.world import Prepared, prepare, run_context
+from agent_litmus.app.world import Prepared, prepare, refuse_unconfined, run_context
 from agent_litmus.records.build import AgentBuild
 from agent_litmus.records.config import Config, ModelConfig
 from agent_litmus.records.effect import ProviderReport
@@ -84,6 +84,8 @@ async def _check(config: Config) -> CheckOutcome:
         prepared = meant if here is meant.config else prepare(here)
         trials = list(_trials(prepared.suite))
         try:
+            refuse_unconfined(meant)
+            refuse_unconfined(prepared)
             problems = [*_without_tokens(prepared.suite), *await _prove(prepared, trials)]
         finally:
             await prepared.provider.close()

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from agent_litmus.app.floors import floors_of
 from agent_litmus.app.score import Pooled
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.records.probe import Condition
@@ -74,25 +75,9 @@ def _counts(probe: ProbeKey, attacks: Collection[str]) -> bool:
     return probe.condition is Condition.CONTROL or probe.attack in attacks
 
 
-def floors_of(texts: Iterable[str]) -> FrontierFloors:
-    """Floors written ``ir=0.95`` or ``u1=0.5``.
-
-    Raises:
-        LitmusConfigError: A text is none, or its number is no share.
-    """
-    floors = {"ir": 0.0, "u1": 0.0}
-    for text in texts:
-        name, _, number = text.partition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = -1.0
-        if name not in floors or not 0.0 <= value <= 1.0:  # also refuses NaN
-            raise LitmusConfigError(
-                f"--floor: {text[:40]!r} is no floor", hint="write ir=0.95 or u1=0.5, with a share from 0 to 1"
-            )
-        floors[name] = value
-    return FrontierFloors(**floors)
+def frontier_floors(texts: Iterable[str]) -> FrontierFloors:
+    """Floors under ``ir`` and ``u1``, 0 unless given; raises as :func:`~agent_litmus.app.floors.floors_of`."""
+    return FrontierFloors(**{"ir": 0.0, "u1": 0.0, **floors_of(texts, ("ir", "u1"))})
 
 
 def _common_attacks(pooled: Pooled) -> set[str]:

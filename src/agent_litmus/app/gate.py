@@ -1,7 +1,7 @@
 """Judges any report again: against policy, history and the build that is current now."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from agent_litmus.records.history import HistoryFacts, PriorRun
 from agent_litmus.records.report import Report
 from agent_litmus.records.verdict import Policy, VerdictKind
 from agent_litmus.suite.load import load_suite
-from agent_litmus.verdict.policy import FLOORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,28 +152,6 @@ def _policy(request: GateRequest, report: Report) -> Policy:
     """The configuration's policy; without one, in each respect the stricter of the default and the report's own."""
     policy = request.config.gate if request.config is not None else stricter(Policy(), report.policy)
     return replace(policy, floors={**policy.floors, **request.floors}) if request.floors else policy
-
-
-def floors_of(texts: Iterable[str]) -> dict[str, float]:
-    """Floors written ``ir=0.95``.
-
-    Raises:
-        LitmusConfigError: A text is none, or its number is no share.
-    """
-    floors = {}
-    for text in texts:
-        name, _, number = text.partition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            value = -1.0
-        if name not in FLOORED or not 0.0 <= value <= 1.0:  # also refuses NaN
-            raise LitmusConfigError(
-                f"--floor: {text[:40]!r} is no floor",
-                hint=f"write one of {', '.join(FLOORED)}, =, and a share from 0 to 1, e.g. ir=0.95",
-            )
-        floors[name] = value
-    return floors
 
 
 def stricter(own: Policy, told: Policy) -> Policy:

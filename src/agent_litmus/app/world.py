@@ -54,15 +54,11 @@ class Prepared:
 def prepare(config: Config) -> Prepared:
     """Load the suite, fix the build and its snapshot, choose the provider.
 
+    Who calls it closes the provider, and asks :func:`refuse_unconfined` before anything runs.
+
     Raises:
-        LitmusError: Anything is unusable; nothing has run.
+        LitmusError: Anything is unusable; nothing has run, and nothing is left.
     """
-    prepared = _prepared(config)
-    refuse_unconfined(prepared)
-    return prepared
-
-
-def _prepared(config: Config) -> Prepared:
     suite = load_suite(config.suite)
     if config.agent.remote is not None:
         remote = ask_remote(config.agent.remote)
@@ -74,8 +70,9 @@ def _prepared(config: Config) -> Prepared:
     build = compute_build(config.agent, interpreter)
     store = SnapshotStore(config.run.output / ".snapshots")
     snapshot = store.make(config.agent, build, interpreter)
+    verified = store.verify(snapshot)
     sandbox = choose_provider(config.run.provider, run_mounts(interpreter, snapshot))
-    return Prepared(config, suite, build, snapshot, store.verify(snapshot), sandbox, CommandTarget(config.agent))
+    return Prepared(config, suite, build, snapshot, verified, sandbox, CommandTarget(config.agent))
 
 
 def refuse_unconfined(prepared: Prepared) -> None:

@@ -41,15 +41,17 @@ def gate(
 
     Exit: 0 PASS, 1 FAIL, 2 usage or configuration, 70 internal error, 75 INDETERMINATE.
     """
-    from agent_litmus.app.gate import GateRequest, floors_of, gate_report
+    from agent_litmus.app.floors import floors_of
+    from agent_litmus.app.gate import GateRequest, gate_report
     from agent_litmus.config import load_config
     from agent_litmus.formats.terminal import last_line
     from agent_litmus.verdict.exit import EXIT_CODES
+    from agent_litmus.verdict.policy import FLOORED
 
     if assignments and config is None:
         raise LitmusConfigError("--set: needs a configuration to override", hint="give it with -c")
     settings = load_config(config_file(config), overrides(assignments)) if config is not None else None
-    floors = floors_of(floor or ())
+    floors = floors_of(floor or (), FLOORED)
     outcome = gate_report(GateRequest(report, settings, digest, floors, agent, tuple(assignments or ())))
     lost = lost_output(lambda: _print(outcome, json=json))
     if json or lost:

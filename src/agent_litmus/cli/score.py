@@ -52,11 +52,11 @@ def score(
 
     Exit: 0 scored, 1 scored but something a figure rests on is missing, 2 a file cannot be used.
     """
-    from agent_litmus.app.frontier import floors_of, frontier_of
+    from agent_litmus.app.frontier import frontier_floors, frontier_of
     from agent_litmus.app.score import Conventions, Tasks, pool_files, score_pool
     from agent_litmus.cli.options import one_of
 
-    chosen, floors = one_of(Conventions, "--conventions", conventions), floors_of(floor or ())
+    chosen, floors = one_of(Conventions, "--conventions", conventions), frontier_floors(floor or ())
     dimensions = tuple(name.strip() for name in by.split(",") if name.strip())
     pooled = pool_files(files, one_of(Tasks, "--tasks", tasks))
     found = score_pool(pooled, conventions=chosen, by=dimensions, k=k)

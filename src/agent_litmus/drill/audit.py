@@ -16,7 +16,7 @@ import anyio
 from agent_litmus.app.episode_files import is_report
 from agent_litmus.app.imported import imported_report
 from agent_litmus.app.judge import trimmed
-from agent_litmus.app.world import Prepared, prepare, run_context
+from agent_litmus.app.world import Prepared, prepare, refuse_unconfined, run_context
 from agent_litmus.drill.audit_tests import AuditResult, Triple, audit_result
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.formats.json_report import read_report
@@ -97,6 +97,7 @@ async def _audit(request: AuditRequest) -> AuditOutcome:
     seed = secrets.randbits(53) if request.seed is None else request.seed
     prepared = prepare(request.config)
     try:
+        refuse_unconfined(prepared)
         probes = matching_probes(report, prepared.suite, path)
         plan, draws = _draws(report, probes, prepared.suite, request.episodes, seed)
         fresh = await _run(prepared, plan, draws)

@@ -17,7 +17,8 @@ import subprocess, sys
 from agent_litmus.sandbox.undertaker import Undertaker
 mark = sys.argv[1]
 undertaker = Undertaker(mark)
-left = [subprocess.Popen(["sh", "-c", "sleep 1000; :", where]) for where in (f"/x/{mark}/y", "/x/other/y")]
+waits = [sys.executable, "-ISc", "import signal; signal.pause()"]
+left = [subprocess.Popen([*waits, where]) for where in (f"/x/{mark}/y", "/x/other/y")]
 print(*(process.pid for process in left), flush=True)
 sys.stdin.read()
 undertaker.dismiss()

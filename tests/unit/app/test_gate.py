@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_litmus.app.gate import GateRequest, floors_of, gate_report, others, require_build, rerun, stricter
+from agent_litmus.app.floors import floors_of
+from agent_litmus.app.gate import GateRequest, gate_report, others, require_build, rerun, stricter
 from agent_litmus.app.imported import imported_report
 from agent_litmus.errors import LitmusConfigError
 from agent_litmus.formats.episodes import episode_writer
@@ -20,6 +21,7 @@ from agent_litmus.records.probe import Condition
 from agent_litmus.records.session import Delivery
 from agent_litmus.records.stored import EpisodesSummary, StoredEpisode
 from agent_litmus.records.verdict import Policy, ReasonCode, VerdictKind
+from agent_litmus.verdict.policy import FLOORED
 
 DIGEST = "sha256:" + "a" * 64
 floors = st.dictionaries(st.sampled_from(["ir", "u1", "sr"]), st.floats(0, 1))
@@ -36,10 +38,10 @@ def test_the_stricter_policy_is_no_laxer_than_either(
 
 
 def test_floors_are_read_or_refused() -> None:
-    assert floors_of(["ir=0.9", "sr=1"]) == {"ir": 0.9, "sr": 1.0}
+    assert floors_of(["ir=0.9", "sr=1"], FLOORED) == {"ir": 0.9, "sr": 1.0}
     for text in ("ir", "ir=", "ir=nan", "ir=1.5", "ir=-1", "cor=0.1", "=1"):
         with pytest.raises(LitmusConfigError, match="is no floor"):
-            floors_of([text])
+            floors_of([text], FLOORED)
 
 
 def config(seeds: int = 2, sampling: str = "stochastic") -> Config:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_litmus.app.frontier import floors_of, frontier_document, frontier_of
+from agent_litmus.app.frontier import frontier_document, frontier_floors, frontier_of
 from agent_litmus.app.score import Conventions, pool_files, score_files
 from agent_litmus.app.score_print import print_score, score_document
 from agent_litmus.errors import LitmusConfigError, LitmusScoringError
@@ -107,7 +107,7 @@ def test_the_agent_that_resists_and_works_is_the_frontier(tmp_path: Path) -> Non
     assert found.attacks == ("plain",)
     points = {point["agent"]: point for point in frontier_document(found)["points"]}
     assert points["do-nothing"]["sr"]["value"] == points["always-comply"]["ir"]["value"] == 0.0
-    floored = frontier_of(pool_files([path]), floors=floors_of(["ir=0.9", "u1=0.5"]))
+    floored = frontier_of(pool_files([path]), floors=frontier_floors(["ir=0.9", "u1=0.5"]))
     assert floored.frontier.members == ("good",)
     assert not floored.frontier.point("obeys").eligible
 
@@ -126,7 +126,7 @@ def test_agents_are_ranked_on_the_attacks_they_share(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["ir", "ir=", "ir=2", "ir=nan", "asr=0.5", "u1=-0.1"])
 def test_a_floor_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(LitmusConfigError, match="is no floor"):
-        floors_of([text])
+        frontier_floors([text])
 
 
 def test_files_that_cannot_be_scored_are_named(tmp_path: Path) -> None:
